@@ -238,7 +238,7 @@ func decideQueue(o Observed, now time.Time) *Decision {
 			"The namespace already runs the maximum number of runs, %d (--max-runs-per-namespace). In front when this run began to wait: %d. It starts when enough of them have ended.", limit, o.RunsBefore))
 	}
 	return &Decision{
-		Stage: v1alpha1.StagePreparing, Message: "This run need not wait for a run that has a target address in common with it.",
+		Stage: v1alpha1.StagePreparing, Message: "No run with a target address in common holds up this run.",
 		Admission: &v1alpha1.Admission{At: microTime(now)}, Requeue: time.Millisecond,
 	}
 }

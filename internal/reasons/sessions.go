@@ -3,14 +3,14 @@ package reasons
 import "github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 
 var suiteEnds = []Entry{
-	{SuiteEnd, v1alpha1.ReasonInvalidCell, "The API server refuses the run of a cell, or the suite can have no result. No run starts.", "Read the message: it names the cell. `kubectl etcdbench plan -f FILE` checks a suite without running it."},
+	{SuiteEnd, v1alpha1.ReasonInvalidCell, "The API server refuses the run of a cell, or no result of the suite is possible. No run starts.", "Read the message: it names the cell. `kubectl etcdbench plan -f FILE` checks a suite without running it."},
 	{SuiteEnd, v1alpha1.ReasonRunFailed, "A run of the suite could not do its load, and `spec.onRunFailed` is `Stop`.", "Look at the last run of the table."},
-	{SuiteEnd, v1alpha1.ReasonDeleted, "A user deleted the run, or the session of a schedule, before it ended.", ""},
+	{SuiteEnd, v1alpha1.ReasonDeleted, "Only in suites and schedules: a user deleted the run of a suite, or the session of a schedule, before it ended.", ""},
 	{SuiteEnd, v1alpha1.ReasonRefused, "The API server refused to create the run, or the suite of a schedule.", "Read the message: often a policy or a quota has changed."},
 }
 
 var comparisons = []Entry{
-	{Comparison, string(v1alpha1.ReasonTooFewRounds), "Too few rounds to decide: fewer than three are valid, or the change is too close to the tolerance for this number.", "Add the number of rounds that the message names."},
+	{Comparison, string(v1alpha1.ReasonTooFewRounds), "Too few rounds to decide: fewer than three are valid, or more are needed because the change is close to the tolerance.", "Add the number of rounds that the message names."},
 	{Comparison, string(v1alpha1.ReasonNoisy), "The rounds differ too much from each other, or the change is close to the tolerance. Even 50 rounds would not decide.", "Longer runs, a quieter machine, or a wider tolerance."},
 	{Comparison, string(v1alpha1.ReasonNotConcurrent), "Two runs overlapped, or a run of a later round began before an earlier round was over: the sides did not take turns.", "Run baseline and candidate in turn, one at a time."},
 	{Comparison, string(v1alpha1.ReasonEnvironmentDiffers), "In some round, the client pods of the two sides did not have the same processors, so the client pods may have caused the difference.", "Run all client pods on nodes of one type, for example with `spec.pod.nodeSelector`."},
@@ -35,8 +35,8 @@ var schedules = []Entry{
 	{Schedule, v1alpha1.ReasonAsExpected, "`Suspect` is False: the numbers of the last session are within the range of those before.", ""},
 	{Schedule, v1alpha1.ReasonWorse, "`Suspect` is True: at least one number of the last session is worse than expected. Another session starts at once, to confirm it.", "Wait for that session."},
 	{Schedule, v1alpha1.ReasonNoNumbers, "`Suspect` is Unknown: the last session has no valid numbers.", "Look at the runs of the session: `kubectl etcdbench watch suite/NAME`."},
-	{Schedule, v1alpha1.ReasonConfirmed, "`TrendBroken` is True: two sessions in a row were worse than expected, and no later one was as before.", "Find out what changed, or acknowledge it (`spec.acknowledgements`)."},
-	{Schedule, v1alpha1.ReasonChanged, "`TrendBroken` is True: the history has a change for the worse that no later one has undone.", "Look at `status.changes`, and acknowledge a change that is known."},
+	{Schedule, v1alpha1.ReasonConfirmed, "`TrendBroken` is True: two sessions in a row were worse than expected, and no later session was as good as before.", "Find out what changed, or acknowledge it (`spec.acknowledgements`)."},
+	{Schedule, v1alpha1.ReasonChanged, "`TrendBroken` is True: the numbers of the history became worse, and have not become as good as before since.", "Look at `status.changes`, and acknowledge a change that is known."},
 	{Schedule, v1alpha1.ReasonUnchanged, "`TrendBroken` is False: the history has no such change.", ""},
 	{Schedule, v1alpha1.ReasonTooFewSessions, "Unknown: the history is too short to say.", "Wait for more sessions."},
 }

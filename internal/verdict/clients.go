@@ -257,7 +257,7 @@ func late(operations []results.OperationSummary) *v1alpha1.ValidityReason {
 	}
 	return &v1alpha1.ValidityReason{
 		Cause: v1alpha1.CauseLate,
-		Message: fmt.Sprintf("The load generator sent %s requests up to %v (%s) after they were due and a client was free (harmless up to %v).",
+		Message: fmt.Sprintf("The load generator sent %s requests up to %v (%s) late although a client was free (harmless up to %v).",
 			found.Operation, rounded(tailOf(found.Lateness)), strings.ToLower(string(tail(found.Lateness))), rounded(harmlessFor(found))),
 		Change: "Give client pods processors of their own, or use load.transport Fast where the workload allows it.",
 	}

@@ -162,7 +162,7 @@ func judgeRanked(o v1alpha1.LatencyObjective, op results.OperationSummary, ranke
 	case value.AtLeast && (value.AtMost == 0 || upperBound(value.AtMost, o.Statistic, ranked.ErrorBoundPPM) > limit):
 		return notJudged(got, "Requests that were unanswered at the end could have taken longer.")
 	case highest > limit:
-		return notJudged(got, fmt.Sprintf("The true value lies between %s and %s, and so does the limit.", text.Exact(lowest), text.Exact(highest)))
+		return notJudged(got, fmt.Sprintf("The true value is between %s and %s, as is the limit.", text.Exact(lowest), text.Exact(highest)))
 	default:
 		return met(got)
 	}
@@ -376,7 +376,7 @@ func judgeStartSkew(o v1alpha1.StartSkewObjective, apart time.Duration, s result
 	case lowest > limit:
 		return missed(got, "")
 	case highest > limit:
-		return notJudged(got, fmt.Sprintf("The pods' clocks are %s apart, and each start is measured with them: the true value lies between %s and %s, and so does the limit.",
+		return notJudged(got, fmt.Sprintf("The pods' clocks are %s apart, and each start is measured with them: the true value is between %s and %s, as is the limit.",
 			text.Exact(apart), text.Exact(lowest), text.Exact(highest)))
 	default:
 		return met(got)

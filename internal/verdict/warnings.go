@@ -38,7 +38,7 @@ func Warnings(b *v1alpha1.EtcdBenchmark, s results.Summary) []string {
 	var w warnings
 	w.ofTiming(s)
 	w.ofSilence(s.Merged.Timeline)
-	w.add(!s.Partial && s.LacksCourse, "what happened over the window is not known of all client pods, so the numbers of OVER TIME and of the report's timeline are too low: a client pod did not answer in time, or its termination message had no room for it")
+	w.add(!s.Partial && s.LacksCourse, "the course of some client pods is unknown, so the numbers of OVER TIME and of the report's timeline are too low: a client pod did not answer in time, or its termination message had no room for it")
 	w.ofDelay(s)
 	w.ofTarget(s.Merged.Target)
 	w.ofMemory(s.Target)
@@ -62,10 +62,10 @@ func (w *warnings) ofTiming(s results.Summary) {
 	w.add(s.Transport == "" && s.Pods > 0 && s.RunUID != "",
 		"client pods used different transports: the merged latencies are not meaningful")
 	w.add(s.Length > 0 && float64(s.Tail) > maxTailShare*float64(s.Length),
-		"the last pod ended %v after the first, %.0f%% of the run: throughput includes that time, steadyThroughputPerSecond does not",
+		"the last pod ended %v after the first (%.0f%% of the run): throughput includes that time, steadyThroughputPerSecond does not",
 		rounded(s.Tail), 100*s.Tail.Seconds()/s.Length.Seconds())
 	w.add(s.Length > 0 && float64(s.StartSkew) > maxSkewShare*float64(s.Length),
-		"the last pod started %v after the first, %.0f%% of the run: during that time not all pods sent requests",
+		"the last pod started %v after the first (%.0f%% of the run): during that time not all pods sent requests",
 		rounded(s.StartSkew), 100*s.StartSkew.Seconds()/s.Length.Seconds())
 }
 
@@ -132,7 +132,7 @@ func (w *warnings) ofTarget(t *results.Target) {
 		seen, _ := m.Window.Value(results.FigureLeaderChanges)
 		elections = max(elections, text.Integer(seen))
 	}
-	w.add(elections > 0 && len(t.Changes) == 0, "the leader changed in the measured window: one member counted %d changes, and no member counted more; the numbers mix the time before and after",
+	w.add(elections > 0 && len(t.Changes) == 0, "the leader changed in the measured window: each member counted at most %d changes; the numbers mix the time before and after",
 		elections)
 }
 

@@ -110,8 +110,8 @@ func TestWarnings(t *testing.T) {
 	}{
 		"nothing to say":        {[]*results.Snapshot{pod(0, 10*s, 9), requestBound(0, 10*s, 9)}, nil},
 		"a short tail":          {[]*results.Snapshot{requestBound(0, 10*s, 9), requestBound(0, 9*s, 9)}, nil},
-		"a long tail":           {[]*results.Snapshot{requestBound(0, 10*s, 9), requestBound(0, 8*s, 9)}, []string{"2s after the first, 20%"}},
-		"a late start":          {[]*results.Snapshot{pod(0, 10*s, 9), pod(s, 11*s, 9)}, []string{"started 1s after the first, 10%"}},
+		"a long tail":           {[]*results.Snapshot{requestBound(0, 10*s, 9), requestBound(0, 8*s, 9)}, []string{"2s after the first (20%"}},
+		"a late start":          {[]*results.Snapshot{pod(0, 10*s, 9), pod(s, 11*s, 9)}, []string{"started 1s after the first (10%"}},
 		"two transports":        {[]*results.Snapshot{other, pod(0, 10*s, 9)}, []string{"transports"}},
 		"two versions":          {[]*results.Snapshot{targeted(0, "3.5.1", "3.6.0", "3.5.1")}, []string{"3.5.1, 3.6.0"}},
 		"an election":           {[]*results.Snapshot{elected}, []string{"the leader changed"}},
@@ -123,7 +123,7 @@ func TestWarnings(t *testing.T) {
 		"left out":              {[]*results.Snapshot{short}, []string{"service time"}},
 		"no exact timer":        {[]*results.Snapshot{pod(0, 10*s, 9), untimed}, []string{"no exact kernel timer: requests were sent up to 1 ms late"}},
 		"coarse":                {[]*results.Snapshot{coarse}, []string{"2.19%"}},
-		"a course of some pods": {[]*results.Snapshot{withCourse(9), pod(0, 10*s, 9)}, []string{"not known of all client pods"}},
+		"a course of some pods": {[]*results.Snapshot{withCourse(9), pod(0, 10*s, 9)}, []string{"course of some client pods is unknown"}},
 		"a course of all pods":  {[]*results.Snapshot{withCourse(9), withCourse(9)}, nil},
 		"rules that were not checked": {
 			[]*results.Snapshot{unwatched, {Unwatched: map[spec.GuardRule]string{spec.GuardWALFsync: "b"}}},

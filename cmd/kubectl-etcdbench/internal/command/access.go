@@ -29,10 +29,10 @@ var (
 )
 
 // accessHelp is a part of the help of each command that has these flags.
-const accessHelp = `On this machine, the flags --endpoints, --cacert, --cert, --key, --user and --password are
-those of etcdctl, and so are the variables ETCDCTL_ENDPOINTS, ETCDCTL_CACERT,
-ETCDCTL_CERT, ETCDCTL_KEY, ETCDCTL_USER and ETCDCTL_PASSWORD. A flag takes
-precedence over its variable. Embedded members ignore the variables.`
+const accessHelp = `--cacert, --cert, --key, --user and --password are those of etcdctl,
+and so are the variables ETCDCTL_ENDPOINTS, ETCDCTL_CACERT, ETCDCTL_CERT, ETCDCTL_KEY,
+ETCDCTL_USER and ETCDCTL_PASSWORD. A flag takes precedence over its variable. Embedded
+members ignore the variables.`
 
 var errUnchecked = errors.New("--insecure-skip-tls-verify: the certificates of the members are always checked: remove it, and give their CA with --cacert. If a certificate does not cover the address, set spec.target.tls.serverName in a manifest")
 
@@ -42,7 +42,7 @@ func (a *access) addFlags(flags *pflag.FlagSet, where string) {
 	flags.StringVar(&a.cert, "cert", "", where+"`FILE` with a client certificate")
 	flags.StringVar(&a.key, "key", "", where+"`FILE` with the key of the client certificate")
 	flags.StringVar(&a.user, "user", "", where+"log in as `NAME[:PASSWORD]`")
-	flags.StringVar(&a.pass, "password", "", where+"`PASSWORD` of the user, if --user has none. A variable keeps it out of the list of processes: ETCDCTL_PASSWORD")
+	flags.StringVar(&a.pass, "password", "", where+"`PASSWORD` of the user, if --user has none. ETCDCTL_PASSWORD keeps it out of the list of processes")
 	flags.BoolVar(&a.insecure, "insecure-skip-tls-verify", false, "not supported: give the CA with --cacert")
 	_ = flags.MarkHidden("insecure-skip-tls-verify")
 }

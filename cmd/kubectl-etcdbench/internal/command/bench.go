@@ -67,10 +67,10 @@ func (t *tool) benchOf(c etcdtool.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   c.Name + c.Arguments,
 		Short: c.Short,
-		Long: c.Short + `, as the command of this name of etcd's benchmark tool. The help of a flag ends with the
+		Long: c.Short + `, like the command of this name of etcd's benchmark tool. The help of a flag ends with the
 field of the manifest that it sets.
 
-` + accessHelp + "\n\n" + exitHelp,
+With --local, the flags ` + accessHelp + "\n\n" + exitHelp,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error { return t.bench(f, args) },
 	}

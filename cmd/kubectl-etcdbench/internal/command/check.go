@@ -25,8 +25,8 @@ const checkExample = `  # Is this etcd good enough for a small cluster?
   # On three members that the command starts on this machine
   kubectl etcdbench check --embedded-members 3`
 
-const checkHelp = `Says whether an etcd serves a known load, without a manifest and without a cluster. It sends
-the puts of a profile for a minute, with its limits for errors, rate, slowest put and
+const checkHelp = `Says whether an etcd keeps up with a standard load. It needs no manifest and no Kubernetes.
+For a minute it sends the puts of a profile. Then it judges errors, rate, slowest put and
 standard deviation. The profiles are those of "etcdctl check perf" (--load=s to xl):
 
   Small    150 puts per second by 50 clients
@@ -39,10 +39,10 @@ minute: renewals of node leases, pods, events and listings. docs/workload-kubern
 has the numbers and the limits.
 
 Each put of a profile has a key of 256 bytes after the run's prefix, and a value of
-1,024 bytes. The keys are deleted at the end. As in every run, a check of quota and
-alarms protects the etcd.
+1,024 bytes. The keys are deleted at the end. A member with an alarm is not loaded, nor one
+of etcd 3.6 or later whose quota would not suffice.
 
-` + accessHelp + "\n\n" + exitHelp
+The flags --endpoints, ` + accessHelp + "\n\n" + checkExitHelp
 
 // checkFlags are the flags of check.
 type checkFlags struct {
@@ -55,7 +55,7 @@ func (t *tool) checkCommand() *cobra.Command {
 	f := &checkFlags{}
 	cmd := &cobra.Command{
 		Use:     "check --endpoints HOST:PORT,...",
-		Short:   "Say whether an etcd serves a known load",
+		Short:   "Say whether an etcd keeps up with a standard load",
 		Long:    checkHelp,
 		Example: checkExample,
 		Args:    noArguments,
@@ -73,7 +73,7 @@ func (t *tool) checkCommand() *cobra.Command {
 	flags.StringSliceVar(&f.endpoints, "endpoints", nil, "members to check, as `HOST:PORT,...`; http:// or https:// before an address is allowed")
 	flags.IntVar(&f.options.EmbeddedMembers, "embedded-members", 0, "start `N` etcd members (1 to 9) in this process and check them")
 	f.access.addFlags(flags, "")
-	f.addFlags(flags, "every 0.5s")
+	f.addOutputFlags(flags, "every 0.5s")
 	return cmd
 }
 

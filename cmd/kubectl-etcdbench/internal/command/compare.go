@@ -38,15 +38,15 @@ have the same workload and the same load. BASELINE and CANDIDATE are names of
 EtcdBenchmarks, or files with results as JSON, separated by commas. A word with a dot or a
 slash is a file, except suite/NAME.
 
-The first run of each side is the first round, and so on, by the time of their start. At
-least three rounds are needed for a verdict. Run the sides in turn, one run at a time, and
+The runs of each side are sorted by the time of their start. The first of each side are
+round one, and so on. At least three rounds are needed for a verdict. Run the sides in turn, one run at a time, and
 let neither side always be first. Otherwise whatever changed over time looks like a
 difference.
 
 suite/NAME, or a file that "run -o json" wrote for a suite, compares two suites: each cell
 with that of the same name. They ran at different times, so the changes are shown, and the
-verdict is Unknown. There is a verdict if a schedule created one of the suites, and its
-history says how much at least five other sessions of the suite differ.
+verdict is Unknown. Only if a schedule created one of the suites, and its history has at
+least five other sessions, there is a verdict: then it is known how much sessions differ.
 
 Exit status:
   0  NotRegressed: no metric is worse by more than its tolerance.
@@ -77,7 +77,7 @@ func (t *tool) compareCommand() *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return t.compare(f, args[0], args[1]) },
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVar(&f.metrics, "metric", nil, "compare `METRIC[=PERCENT]`: Throughput, or Latency:OPERATION:STATISTIC, for example Latency:Put:P99. STATISTIC is Mean, P50, P90, P95, P99, P999 (99.9 %) or Max. PERCENT is the accepted change for the worse, a whole number from 1 to 99: by default 5 for throughput, 10 for latency. Repeat the flag for more metrics; without it, the throughput of a closed loop is compared, and of each operation the highest of P50, P90 and P99 that all runs have")
+	flags.StringArrayVar(&f.metrics, "metric", nil, "compare `METRIC[=PERCENT]`: Throughput, or Latency:OPERATION:STATISTIC, for example Latency:Put:P99. STATISTIC is Mean, P50, P90, P95, P99, P999 (99.9 %) or Max. PERCENT is the accepted change for the worse, a whole number from 1 to 99: by default 5 for throughput, 10 for latency. Repeat the flag for more metrics; without it, the throughput of a closed loop is compared, and of each operation the latency P99, else P90, else P50: the first that all runs have")
 	flags.StringVarP(&f.output, "output", "o", outputTable, "`FORM` of the comparison: table or json")
 	t.kube.AddFlags(flags)
 	return cmd

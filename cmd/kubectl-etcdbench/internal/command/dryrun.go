@@ -16,16 +16,16 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
 )
 
-// The values of --dry-run. Without a value, it is dryRunClient with --local and dryRunServer otherwise.
+// The values of --dry-run. dryRunAuto is dryRunClient with --local and dryRunServer otherwise.
 const (
-	dryRunDefault = "default"
-	dryRunClient  = "client"
-	dryRunServer  = "server"
+	dryRunAuto   = "auto"
+	dryRunClient = "client"
+	dryRunServer = "server"
 )
 
 func (f *runFlags) addDryRun(flags *pflag.FlagSet) {
-	flags.StringVar(&f.dryRun, "dry-run", "", "check the manifest and print what would be created, without creating or running it. `MODE` is server (the API server checks it, with its policies and quotas) or client (this command checks it, without a cluster). Without MODE: client with --local, otherwise server. -o yaml (the default) or -o json is the form")
-	flags.Lookup("dry-run").NoOptDefVal = dryRunDefault
+	flags.StringVar(&f.dryRun, "dry-run", "", "check the manifest and print what would be created, without creating or running it. `MODE` is server (the API server checks it, with its policies and quotas) or client (this command checks it, without a cluster). auto is client with --local, otherwise server. -o yaml (the default) or -o json is the form")
+	flags.Lookup("dry-run").NoOptDefVal = dryRunAuto
 }
 
 // checkDryRun checks --dry-run, and replaces the default.
@@ -33,14 +33,14 @@ func (f *runFlags) checkDryRun() error {
 	switch {
 	case f.dryRun == "":
 		return nil
-	case f.dryRun == dryRunDefault && f.local:
+	case f.dryRun == dryRunAuto && f.local:
 		f.dryRun = dryRunClient
-	case f.dryRun == dryRunDefault:
+	case f.dryRun == dryRunAuto:
 		f.dryRun = dryRunServer
 	case f.dryRun == dryRunServer && f.local:
 		return errors.New("--dry-run=server asks an API server, and a run with --local uses none: remove one of them")
 	case f.dryRun != dryRunClient && f.dryRun != dryRunServer:
-		return fmt.Errorf("--dry-run: wanted client or server, found %q", f.dryRun)
+		return fmt.Errorf("--dry-run: wanted client, server or auto, found %q", f.dryRun)
 	}
 	if len(f.outputs) > 1 || len(f.outputs) == 1 && f.outputs[0] != outputJSON && f.outputs[0] != outputYAML {
 		return fmt.Errorf("--output: --dry-run writes -o yaml or -o json to standard output, found %q", f.outputs)

@@ -38,13 +38,25 @@ const exitHelp = `Exit status, the first line that applies:
   3  --strict is set, the run has no objectives, and its numbers are in doubt.
   0  Otherwise: every objective was met, or there are none.`
 
+// checkExitHelp is the same for check.
+const checkExitHelp = `Exit status, the first line that applies:
+  3  The command was interrupted before the result was known.
+  2  The run could not start: a wrong flag, an unreachable target, …
+     Or the result could not be written.
+  2  The run failed, for example as TimedOut or GuardStopped.
+  3  The run ended as Stopped.
+  1  A limit was exceeded.
+  2  No request succeeded.
+  3  The verdict is Unknown, for example because the load generator was a limit.
+  0  Otherwise: every limit was kept.`
+
 // suiteExitHelp is the same for suites.
 const suiteExitHelp = `Exit status of a suite, the first line that applies:
   3  As above: the command ended before the result was known.
   2  The suite could not start, or one of its cells was refused (InvalidCell).
   3  The suite ended as Stopped.
   1  A run missed an objective, or a metric regressed.
-  2  A run, and its repetition if there was one, could not do its load.
+  2  A run, and any repetition of it, failed before its load was complete.
   3  An objective or a comparison could not be judged.
   3  --strict is set, and the numbers of a run cannot be compared (not for a search).
   0  Otherwise.`

@@ -21,9 +21,10 @@ func (t *tool) planCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan -f FILE",
 		Short: "List the cells of a suite and how long it will take",
-		Long: `Checks an EtcdBenchmarkSuite and lists its cells, without running anything. The time is
-that of the measured windows and warm-ups. Preparing and deleting keys comes on top, and
-so do repetitions of invalid runs.`,
+		Long: `Checks an EtcdBenchmarkSuite and lists its cells, without running anything. A cell is a run
+that is repeated in each round. The list ends with the time that all runs need: that of
+their warm-ups and measured windows. Preparing and deleting keys comes on top, and so do
+repetitions of invalid runs.`,
 		Example: planExample,
 		Args:    noArguments,
 		RunE:    func(*cobra.Command, []string) error { return t.plan(file) },

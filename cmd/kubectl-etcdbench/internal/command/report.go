@@ -43,8 +43,8 @@ func (t *tool) reportCommand() *cobra.Command {
 as an HTML page (one file, without scripts, that loads nothing), Markdown for a pull
 request, CSV, JSON, or JUnit for a pipeline.
 
-NAME is that of a run, or suite/NAME or schedule/NAME. A word with a dot or a slash that
-names no kind is a file: what -o json, kubectl get -o json or report -o json has written.
+NAME is that of a run, or suite/NAME or schedule/NAME. Any other word with a dot or a slash
+is a file that run -o json, kubectl get -o json or report -o json wrote.
 Several runs are shown beside each other. A run that goes on is shown as it is now.`,
 		Example: reportExample,
 		Args: func(_ *cobra.Command, args []string) error {

@@ -37,8 +37,8 @@ func (t *tool) stopCommand() *cobra.Command {
 pods delete the run's keys, and the result has what was measured until then. A stopped
 run or suite cannot continue.
 
-Exit status 0: it was stopped, or had ended before. 3: with --wait, it had not ended when
-the command ended. 2: it could not be stopped.`,
+Exit status 0: it was stopped, or had ended before. 3: --wait ended before the run
+or suite did. 2: it could not be stopped.`,
 		Example: stopExample,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {

@@ -96,7 +96,7 @@ func (m *txnMixed) define(set *pflag.FlagSet) {
 	set.Int64Var(&m.total, "total", 10_000, totalHelp)
 	set.Int64Var(&m.rate, "rate", 0, rateHelp)
 	set.Int64Var(&m.space, "key-space-size", 1, keySpaceHelp)
-	set.Float64Var(&m.ratio, "rw-ratio", 1, "reads for each put, rounded to whole percent of all requests: mixed.readPercent")
+	set.Float64Var(&m.ratio, "rw-ratio", 1, "reads for each put. Reads are a whole percentage of all requests: mixed.readPercent")
 	set.StringVar(&m.consistency, "consistency", "l", "l (linearizable) or s (serializable): mixed.consistency")
 	refuse(set, "end-key", oneKey)
 	refuse(set, "limit", oneKey)

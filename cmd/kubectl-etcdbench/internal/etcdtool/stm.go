@@ -21,7 +21,7 @@ func (s *stm) define(set *pflag.FlagSet) {
 	set.Int64Var(&s.total, "total", 10_000, totalHelp)
 	set.Int64Var(&s.rate, "rate", 0, rateHelp)
 	set.Int32Var(&s.perTransaction, "keys-per-txn", 1, "`N` keys in a transaction: stm.keysPerTransaction")
-	set.Int32Var(&s.write, "txn-wr-percent", 50, "`PERCENT` of these keys that a transaction writes: stm.writePercent")
+	set.Int32Var(&s.write, "txn-wr-percent", 50, "a transaction writes `PERCENT` of its keys: stm.writePercent")
 	set.StringVar(&s.locker, "stm-locker", "stm", "stm (no lock), lock-client or lock-rpc: stm.locker")
 	set.Int32Var(&s.value, "val-size", 8, valSizeHelp)
 }

@@ -18,8 +18,8 @@ type watch struct {
 func (w *watch) define(set *pflag.FlagSet) {
 	set.Int32Var(&w.streams, "streams", 10, "`N` streams of watchers: watch.streams")
 	set.Int32Var(&w.perStream, "watch-per-stream", 100, "`N` watchers on each stream: watch.watchersPerStream")
-	set.Int64Var(&w.watched, "watched-key-total", 1, "`N` watched keys: keys.count, unless --key-space-size is smaller")
-	set.Int64Var(&w.space, "key-space-size", 1, "`N` different keys: keys.count, unless --watched-key-total is smaller")
+	set.Int64Var(&w.watched, "watched-key-total", 1, "`N` watched keys. The smaller of this and --key-space-size: keys.count")
+	set.Int64Var(&w.space, "key-space-size", 1, "`N` different keys. The smaller of this and --watched-key-total: keys.count")
 	set.Int64Var(&w.rate, "put-rate", 0, rateHelp)
 	set.Int64Var(&w.total, "put-total", 1000, totalHelp)
 	set.Int32Var(&w.keySize, "key-size", 32, keySizeHelp)
@@ -46,7 +46,7 @@ func watching(w spec.Watch) spec.Workload {
 // connectsStreams gives the help of the flags that say how the streams are connected in the tool.
 func connectsStreams(set *pflag.FlagSet, field string) {
 	set.Lookup("conns").Usage = "`N` connections of the streams: " + field
-	set.Lookup("clients").Usage = "`N` is 1: one client sends the requests"
+	set.Lookup("clients").Usage = "only `N` = 1 is accepted: one client sends the requests"
 }
 
 // alone is the load of one client on a connection of its own, which the tool has beside its streams.
