@@ -42,7 +42,7 @@ const (
 func CacheOptions(namespaces []string) cache.Options {
 	ours := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{v1alpha1.LabelManagedBy: v1alpha1.ManagedBy})}
 	options := cache.Options{
-		ByObject: map[client.Object]cache.ByObject{&corev1.Pod{}: ours, &batchv1.Job{}: ours},
+		ByObject:         map[client.Object]cache.ByObject{&corev1.Pod{}: ours, &batchv1.Job{}: ours},
 		DefaultTransform: slim,
 	}
 	for _, n := range namespaces {
