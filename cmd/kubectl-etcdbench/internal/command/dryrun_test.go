@@ -88,7 +88,7 @@ func TestDryRunRefuses(t *testing.T) {
 		"a bad cell, server":   {badCell, []string{"--dry-run", "-n", ns}, "spec.loads[1].load"},
 		"a service, local":     {strings.Replace(puts, `endpoints: ["127.0.0.1:2379"]`, "service: {name: etcd}", 1), []string{"--dry-run", "--local"}, "--endpoints"},
 		"a server, local":      {puts, []string{"--dry-run=server", "--local"}, "remove one of them"},
-		"an unknown mode":      {puts, []string{"--dry-run=none"}, "wanted client or server"},
+		"an unknown mode":      {puts, []string{"--dry-run=none"}, `found "none"`},
 		"a form of the result": {puts, []string{"--dry-run=client", "-o", "csv"}, "-o yaml or -o json"},
 	} {
 		c := call(tc.manifest, append([]string{"run", "-f", "-"}, tc.args...)...)
