@@ -17,7 +17,7 @@ var stages = []Entry{
 
 var ends = []Entry{
 	{End, v1alpha1.ReasonCompleted, "The run did everything that its spec asks for.", "Read the result."},
-	{End, v1alpha1.ReasonMissedEarly, "An objective could not be met any more, and `spec.onObjectiveMissed` is `Stop`, as in each probe of a search. " + untilThen, "Read the objectives. Remove `spec.onObjectiveMissed` to measure the whole window."},
+	{End, v1alpha1.ReasonMissedEarly, "An objective could not be met any more, and `spec.onObjectiveMissed` is `Stop`, as in each run of a search for the highest rate. " + untilThen, "Read the objectives. Remove `spec.onObjectiveMissed` to measure the whole window."},
 	{End, v1alpha1.ReasonStopped, "A user set `spec.stop`, interrupted the command or deleted the object. " + untilThen, "Repeat the run to its end if you need all numbers."},
 	{End, v1alpha1.ReasonTimedOut, "`spec.timeoutSeconds` was too short. " + untilThen, "Raise `spec.timeoutSeconds`, or reduce the load."},
 	{End, v1alpha1.ReasonTargetNotFound, "The Service, its port, or the pods that the selector should match do not exist.", "Check `spec.target` and the namespace."},
@@ -45,7 +45,7 @@ var ends = []Entry{
 	{End, v1alpha1.ReasonPartlyCompleted, "Client pods were lost, and `spec.onPodLost` is `Continue`. The result is partial: it has what the other pods measured.", "Find out why the pods were lost, and repeat the run."},
 	{End, v1alpha1.ReasonPodFailed, "A client pod was lost before it had measured everything, or ended with an error of its own.", "Read `kubectl etcdbench logs NAME`."},
 	{End, v1alpha1.ReasonJobDeleted, "The load Job was deleted, and not by the operator.", "Find out what deleted the Job."},
-	{End, v1alpha1.ReasonInvalidPlan, "Operator and client image have different versions, or the plan's ConfigMap was replaced.", "Set `clientImage` to the operator's version; find out what replaced the ConfigMap."},
+	{End, v1alpha1.ReasonInvalidPlan, "Operator and client image have different versions, or the ConfigMap that tells the client pods what to do was replaced.", "Set `clientImage` to the operator's version; find out what replaced the ConfigMap."},
 }
 
 var keys = []Entry{
