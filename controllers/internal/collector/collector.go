@@ -19,7 +19,12 @@ import (
 )
 
 const (
-	scrapeEvery = time.Second
+	// scrapeEvery is how often a run is scraped, if there are few pods or if the run waits for news of them. A run whose
+	// pods all load is scraped less often while there are many pods: the operator then reads about scrapesPerSecond, and
+	// each pod every scrapeAtLeast. The histograms of a pod that loads are large.
+	scrapeEvery      = time.Second
+	scrapeAtLeast    = 5 * time.Second
+	scrapesPerSecond = 200
 	// slots spread the runs over scrapeEvery, so that the answers of all pods do not arrive at once.
 	slots = 10
 	// publishEvery is the shortest time between two progress events of a run, and so between two writes of its status.
@@ -160,11 +165,12 @@ func (c *Collector) Forget(key types.NamespacedName) {
 	maps.DeleteFunc(c.runs, func(_ types.UID, r *run) bool { return r.key == key })
 }
 
-// idle returns the runs of a slot that have pods to scrape and no scrape in progress, and marks them busy.
+// idle returns the runs of a slot whose next scrape is due and that have none in progress, and marks them busy.
 func (c *Collector) idle(slot int) []*run {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var idle []*run
+	now, every := c.now(), scrapeInterval(c.pods)
 	c.scraped, c.pods = 0, 0
 	for _, r := range c.runs {
 		if len(r.pods) == 0 {
@@ -172,12 +178,19 @@ func (c *Collector) idle(slot int) []*run {
 		}
 		c.scraped++
 		c.pods += len(r.pods)
-		if r.slot == slot && !r.busy {
-			r.busy = true
+		if r.slot == slot && !r.busy && (now.Sub(r.scrapedAt) >= every || !r.loads(now)) {
+			r.busy, r.scrapedAt = true, now
 			idle = append(idle, r)
 		}
 	}
 	return idle
+}
+
+// scrapeInterval is the time between two scrapes of a run whose pods load, in steps of scrapeEvery. Half a step less keeps
+// a tick that comes a bit early from being skipped.
+func scrapeInterval(pods int) time.Duration {
+	steps := (pods + scrapesPerSecond - 1) / scrapesPerSecond
+	return min(max(time.Duration(steps)*scrapeEvery, scrapeEvery), scrapeAtLeast) - scrapeEvery/2
 }
 
 // scrape reads all pods of a run once and triggers the reconciler if it is time.
@@ -186,7 +199,7 @@ func (c *Collector) scrape(ctx context.Context, r *run) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r.busy = false
-	if c.pods > finePods {
+	if c.pods > scrapesPerSecond {
 		coarsen(answers)
 	}
 	now := c.now()

@@ -250,6 +250,57 @@ func TestRunsAreSpread(t *testing.T) {
 	}
 }
 
+// TestManyPodsThatLoadAreScrapedLessOften: only while nothing but progress is expected.
+func TestManyPodsThatLoadAreScrapedLessOften(t *testing.T) {
+	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	window := results.Window{Start: begin, Planned: time.Hour}
+	tests := map[string]struct {
+		pods   int
+		stages []results.Stage
+		window results.Window
+		want   time.Duration
+	}{
+		"few pods":              {200, nil, window, time.Second},
+		"many pods":             {500, nil, window, 3 * time.Second},
+		"thousands of pods":     {9000, nil, window, 5 * time.Second},
+		"no planned end":        {500, nil, results.Window{Start: begin}, 3 * time.Second},
+		"one has no answer yet": {500, []results.Stage{""}, window, time.Second},
+		"one is ready":          {500, []results.Stage{results.StageReady}, window, time.Second},
+		"one has measured":      {500, []results.Stage{results.StageCleaning}, window, time.Second},
+		"the window has ended":  {500, nil, results.Window{Start: begin.Add(-time.Hour), Planned: time.Hour}, time.Second},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := New(nil)
+			now := begin
+			c.now = func() time.Time { return now }
+			var pods []Pod
+			for i := range tc.pods {
+				pods = append(pods, Pod{Name: fmt.Sprint(i), Index: i})
+			}
+			c.Watch(uid, key, pods)
+			for i := range tc.pods {
+				s := snapshot(i, results.StageMeasuring)
+				if i < len(tc.stages) {
+					s.Stage = tc.stages[i]
+				}
+				if s.Window = tc.window; s.Stage != "" {
+					c.runs[uid].pods[fmt.Sprint(i)].live = s
+				}
+			}
+			var at []time.Duration
+			for ; len(at) < 3; now = now.Add(scrapeEvery) {
+				for _, r := range c.idle(0) {
+					at, r.busy = append(at, now.Sub(begin)), false
+				}
+			}
+			if at[0] != 0 || at[1] != tc.want || at[2] != 2*tc.want {
+				t.Errorf("wanted a scrape every %s, found them at %v", tc.want, at)
+			}
+		})
+	}
+}
+
 func TestUnreachable(t *testing.T) {
 	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	r := newRun(uid, key)

@@ -14,8 +14,9 @@ type run struct {
 	uid  types.UID
 	key  types.NamespacedName
 	busy bool
-	// slot is when in each interval the run is scraped.
-	slot int
+	// slot is when in each second the run is scraped, and scrapedAt when its last scrape began.
+	slot      int
+	scrapedAt time.Time
 
 	pods map[string]*scrapedPod
 	// published is what the reconciler sees; it changes only with an event.
@@ -108,12 +109,21 @@ func (r *run) toScrape() []target {
 	return out
 }
 
-const (
-	// finePods is how many pods are kept in full resolution while they load.
-	finePods = 200
-	// coarseSchema has 16 buckets for each doubling of a duration, an eighth of the full resolution.
-	coarseSchema = results.MaxSchema - 3
-)
+// loads reports whether all pods load and none should have ended yet. Then a scrape brings no news but progress.
+func (r *run) loads(now time.Time) bool {
+	for _, w := range r.pods {
+		if w.live == nil || w.live.Stage != results.StageMeasuring {
+			return false
+		}
+		if window := w.live.Window; window.Planned > 0 && !now.Before(window.Start.Add(window.Planned)) {
+			return false
+		}
+	}
+	return true
+}
+
+// coarseSchema has 16 buckets for each doubling of a duration, an eighth of the full resolution.
+const coarseSchema = results.MaxSchema - 3
 
 // coarsen bounds the memory for many pods: it reduces the histograms of pods that have not measured yet. Results of pods
 // that have measured keep their full resolution. Only a pod that is lost while it loads leaves a coarser result.

@@ -143,30 +143,55 @@ func decodeBuckets(in *dto.Histogram, p *results.Parts) error {
 	if p.Count == 0 && in.GetZeroCount() == 0 && len(in.PositiveSpan) == 0 {
 		return nil
 	}
-	p.Counts = make([]uint64, results.BucketCount(p.Schema))
-	p.Counts[0] = in.GetZeroCount()
-	return decodeSpans(p.Counts, in.PositiveSpan, in.PositiveDelta)
+	all := int64(results.BucketCount(p.Schema))
+	first, end := bucketRange(in, all)
+	p.First, p.Counts = int(first), make([]uint64, end-first)
+	if first == 0 {
+		p.Counts[0] = in.GetZeroCount()
+	}
+	return decodeSpans(in, all/2, p)
+}
+
+// bucketRange returns the first bucket that the histogram has and the one after its last, so that no others take memory.
+// It returns all buckets if the spans are wrong.
+func bucketRange(in *dto.Histogram, all int64) (first, end int64) {
+	end = all / 2
+	for i, span := range in.PositiveSpan {
+		end += int64(span.GetOffset())
+		if i == 0 {
+			first = end
+		}
+		end += int64(span.GetLength())
+	}
+	if first < 0 || end > all || first >= end {
+		return 0, all
+	}
+	if in.GetZeroCount() > 0 {
+		first = 0
+	}
+	return first, end
 }
 
 // decodeSpans: the offset of the first span counts from the bucket below 1 s, which is the middle one.
-func decodeSpans(counts []uint64, spans []*dto.BucketSpan, deltas []int64) error {
-	bucket, n := int64(len(counts)/2), int64(0)
-	for i, span := range spans {
+func decodeSpans(in *dto.Histogram, middle int64, p *results.Parts) error {
+	deltas, bucket, n := in.PositiveDelta, middle, int64(0)
+	first, end := int64(p.First), int64(p.First+len(p.Counts))
+	for i, span := range in.PositiveSpan {
 		if i > 0 && span.GetOffset() < 0 {
 			return errors.New("found spans of buckets that overlap")
 		}
 		bucket += int64(span.GetOffset())
 		length := int64(span.GetLength())
-		if length > int64(len(deltas)) || bucket < 1 || bucket+length > int64(len(counts)) {
-			return fmt.Errorf("found a span of %d buckets from %d, with %d counts left, outside of the %d existing buckets",
-				length, bucket, len(deltas), len(counts))
+		if length > int64(len(deltas)) || bucket < max(first, 1) || bucket+length > end {
+			return fmt.Errorf("found a span of %d buckets from %d, with %d counts left, outside of the buckets up to %d",
+				length, bucket, len(deltas), end)
 		}
 		for range length {
 			n += deltas[0]
 			if n < 0 || n > results.MaxCount {
 				return fmt.Errorf("wanted counts from 0 to %d, found %d", int64(results.MaxCount), n)
 			}
-			counts[bucket] = uint64(n)
+			p.Counts[bucket-first] = uint64(n)
 			bucket, deltas = bucket+1, deltas[1:]
 		}
 	}

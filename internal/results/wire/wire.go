@@ -47,10 +47,12 @@ func (r *messageRoom) take(text []byte, of protoreflect.MessageDescriptor) error
 		if n < 0 {
 			return protowire.ParseError(n)
 		}
-		field := of.Fields().ByNumber(number)
-		if kind == protowire.BytesType && field != nil && field.Message() != nil {
-			if err := r.take(fieldBytes(text[:n]), field.Message()); err != nil {
-				return err
+		// Most fields are counts of buckets, so only those that can be messages are looked up.
+		if kind == protowire.BytesType {
+			if field := of.Fields().ByNumber(number); field != nil && field.Message() != nil {
+				if err := r.take(fieldBytes(text[:n]), field.Message()); err != nil {
+					return err
+				}
 			}
 		}
 		text = text[n:]
