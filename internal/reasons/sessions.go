@@ -36,7 +36,7 @@ var schedules = []Entry{
 	{Schedule, v1alpha1.ReasonWorse, "`Suspect` is True: at least one number of the last session is worse than expected. Another session starts at once, to confirm it.", "Wait for that session."},
 	{Schedule, v1alpha1.ReasonNoNumbers, "`Suspect` is Unknown: the last session has no valid numbers.", "Look at the runs of the session: `kubectl etcdbench watch suite/NAME`."},
 	{Schedule, v1alpha1.ReasonConfirmed, "`TrendBroken` is True: two sessions in a row were worse than expected, and no later session was as good as before.", "Find out what changed, or acknowledge it (`spec.acknowledgements`)."},
-	{Schedule, v1alpha1.ReasonChanged, "`TrendBroken` is True: the numbers of the history became worse, and have not become as good as before since.", "Look at `status.changes`, and acknowledge a change that is known."},
+	{Schedule, v1alpha1.ReasonChanged, "`TrendBroken` is True: the numbers of the history became worse, and have not recovered.", "Look at `status.changes`, and acknowledge a change that is known."},
 	{Schedule, v1alpha1.ReasonUnchanged, "`TrendBroken` is False: the history has no such change.", ""},
 	{Schedule, v1alpha1.ReasonTooFewSessions, "Unknown: the history is too short to say.", "Wait for more sessions."},
 }
