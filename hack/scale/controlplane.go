@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
@@ -16,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/apiservertest"
 )
 
 // managerUser is the user of the manager, whose requests are counted.
@@ -42,12 +42,15 @@ type controlPlane struct {
 }
 
 func startControlPlane(ctx context.Context, o options, dir string) (*controlPlane, error) {
-	p := &controlPlane{audit: filepath.Join(dir, "audit.log"), env: environment(o)}
+	env, err := apiservertest.Environment(o.root, o.tools)
+	if err != nil {
+		return nil, err
+	}
+	p := &controlPlane{audit: filepath.Join(dir, "audit.log"), env: env}
 	policy := filepath.Join(dir, "audit-policy.yaml")
 	if err := os.WriteFile(policy, []byte(auditPolicy), 0o600); err != nil {
 		return nil, err
 	}
-	p.env.ControlPlane.Etcd = &envtest.Etcd{}
 	p.env.ControlPlane.Etcd.Configure().Set("unsafe-no-fsync", "true")
 	p.env.ControlPlane.GetAPIServer().Configure().
 		Set("audit-log-path", p.audit).Set("audit-policy-file", policy).
@@ -61,16 +64,6 @@ func startControlPlane(ctx context.Context, o options, dir string) (*controlPlan
 		return nil, errors.Join(fmt.Errorf("starting a kube-apiserver (make tools-kube-apiserver tools-etcd tools-kube-controller-manager builds it): %w", err), p.stop())
 	}
 	return p, nil
-}
-
-func environment(o options) *envtest.Environment {
-	return &envtest.Environment{
-		CRDDirectoryPaths:        []string{filepath.Join(o.root, "config", "crd", "bases")},
-		ErrorIfCRDPathMissing:    true,
-		BinaryAssetsDirectory:    o.tools,
-		ControlPlaneStartTimeout: 3 * time.Minute,
-		CRDInstallOptions:        envtest.CRDInstallOptions{MaxTime: time.Minute},
-	}
 }
 
 // connect starts the controllers of Jobs and of garbage, and makes the users.

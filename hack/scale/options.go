@@ -40,7 +40,7 @@ func (s sizes) idleFor() time.Duration { return time.Duration(s.IdleSeconds) * t
 
 // presets are the values of -size. A run may have at most 100 pods.
 var presets = map[string]sizes{
-	"small": {Waiting: 20, Finished: 50, Loading: 4, LoadingPods: 3, LoadingSeconds: 10, Queue: 4, Unschedulable: 10, Delete: 20, Wide: 10, IdleSeconds: 10},
+	"small": {Waiting: 20, Finished: 50, Loading: 10, LoadingPods: 3, LoadingSeconds: 10, Queue: 4, Unschedulable: 10, Delete: 20, Wide: 10, IdleSeconds: 10},
 	"full":  {Waiting: 1000, Finished: 5000, Loading: 100, LoadingPods: 10, LoadingSeconds: 120, Queue: 60, Unschedulable: 100, Delete: 500, Wide: 100, IdleSeconds: 60},
 }
 

@@ -3,6 +3,7 @@
 package apiservertest
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"net/url"
@@ -19,19 +20,9 @@ import (
 // Run starts the server, calls use and ends the server. It returns the exit status of use, or 1 if the server did
 // not start; the error is on standard error. root is the path from the package's folder to that of the project.
 func Run(root string, use func(*envtest.Environment, *rest.Config) int) int {
-	env := &envtest.Environment{
-		CRDDirectoryPaths:     []string{filepath.Join(root, "config", "crd", "bases")},
-		ErrorIfCRDPathMissing: true,
-		BinaryAssetsDirectory: os.Getenv("KUBEBUILDER_ASSETS"),
-		// A busy machine is slow.
-		ControlPlaneStartTimeout: 3 * time.Minute,
-		CRDInstallOptions:        envtest.CRDInstallOptions{MaxTime: time.Minute},
-	}
-	if env.BinaryAssetsDirectory == "" {
-		env.BinaryAssetsDirectory = filepath.Join(root, "bin", "tools")
-	}
-	if err := listen(env); err != nil {
-		fmt.Fprintln(os.Stderr, "finding ports for a kube-apiserver:", err)
+	env, err := Environment(root, Tools(root))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	// Stop also if the server starts but the CRDs cannot be installed.
@@ -44,14 +35,28 @@ func Run(root string, use func(*envtest.Environment, *rest.Config) int) int {
 	return use(env, config)
 }
 
-// listen chooses the ports. The kernel could give those that envtest chooses to a connection, before the servers listen.
-func listen(env *envtest.Environment) error {
+// Tools is the folder of kube-apiserver and etcd: $KUBEBUILDER_ASSETS, else bin/tools of the project.
+func Tools(root string) string {
+	return cmp.Or(os.Getenv("KUBEBUILDER_ASSETS"), filepath.Join(root, "bin", "tools"))
+}
+
+// Environment is a server that has not started. It chooses the ports: the kernel could give those that envtest chooses to
+// a connection, before the servers listen.
+func Environment(root, tools string) (*envtest.Environment, error) {
+	env := &envtest.Environment{
+		CRDDirectoryPaths:     []string{filepath.Join(root, "config", "crd", "bases")},
+		ErrorIfCRDPathMissing: true,
+		BinaryAssetsDirectory: tools,
+		// A busy machine is slow.
+		ControlPlaneStartTimeout: 3 * time.Minute,
+		CRDInstallOptions:        envtest.CRDInstallOptions{MaxTime: time.Minute},
+	}
 	addresses, err := freeport.Addresses(2)
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("finding ports for a kube-apiserver: %w", err)
 	}
 	secure := &env.ControlPlane.GetAPIServer().SecureServing
 	secure.Address, secure.Port, err = net.SplitHostPort(addresses[0])
 	env.ControlPlane.Etcd = &envtest.Etcd{URL: &url.URL{Scheme: "http", Host: addresses[1]}}
-	return err
+	return env, err
 }

@@ -195,13 +195,11 @@ func scrapeInterval(pods int) time.Duration {
 
 // scrape reads all pods of a run once and triggers the reconciler if it is time.
 func (c *Collector) scrape(ctx context.Context, r *run) {
-	answers, errs := c.scraper.scrapeAll(ctx, r.uid, c.podsOf(r), c.now)
+	pods, coarse := c.podsOf(r)
+	answers, errs := c.scraper.scrapeAll(ctx, round{run: r.uid, now: c.now, coarse: coarse}, pods)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r.busy = false
-	if c.pods > scrapesPerSecond {
-		coarsen(answers)
-	}
 	now := c.now()
 	r.take(answers, now)
 	r.explain(errs)
@@ -215,10 +213,11 @@ func publishInterval(runs int) time.Duration {
 	return max(publishEvery, time.Duration(runs)*publishGap)
 }
 
-func (c *Collector) podsOf(r *run) []target {
+// podsOf returns the pods of a run to scrape, and whether there are so many in all that they are kept coarser.
+func (c *Collector) podsOf(r *run) (pods []target, coarse bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return r.toScrape()
+	return r.toScrape(), c.pods > scrapesPerSecond
 }
 
 // wake reports whether the event buffer had room.

@@ -101,7 +101,7 @@ func TestForeignAnswersAreRefused(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			c := serve(t, tc.handler)
-			got, _ := c.scraper.scrapeAll(t.Context(), uid, []target{{Pod: Pod{Name: "p", Index: 3, IP: "198.18.0.1"}}}, time.Now)
+			got, _ := c.scraper.scrapeAll(t.Context(), round{run: uid, now: time.Now}, []target{{Pod: Pod{Name: "p", Index: 3, IP: "198.18.0.1"}}})
 			if (got["p"].snapshot != nil) != tc.want {
 				t.Errorf("wanted a snapshot: %v, found %v", tc.want, got)
 			}
@@ -136,7 +136,7 @@ func TestTheCourseIsReadOnce(t *testing.T) {
 	r := newRun(uid, key)
 	r.watch([]Pod{{Name: "p", Index: 3, IP: "198.18.0.1"}}, time.Now())
 	for scrape := range 5 {
-		answers, _ := c.scraper.scrapeAll(t.Context(), uid, r.toScrape(), time.Now)
+		answers, _ := c.scraper.scrapeAll(t.Context(), round{run: uid, now: time.Now}, r.toScrape())
 		r.take(answers, time.Now())
 		live := r.pods["p"].live
 		if live == nil {
@@ -222,17 +222,39 @@ func TestOnlyRunsWithPodsCount(t *testing.T) {
 
 // TestManyPodsAreKeptCoarser: only while they load.
 func TestManyPodsAreKeptCoarser(t *testing.T) {
-	for stage, want := range map[results.Stage]int{results.StageMeasuring: coarseSchema, results.StageCleaning: results.MaxSchema, results.StageDone: results.MaxSchema} {
-		s := snapshot(0, stage)
-		op := &results.OperationResult{}
-		for i := range int64(1000) {
-			op.Latency.Record(i * 1e6)
-		}
-		s.Operations = map[spec.Operation]*results.OperationResult{spec.OperationPut: op}
-		coarsen(map[string]answer{"p": {snapshot: s}})
-		if op.Latency.Schema() != want || op.Latency.Count() != 1000 {
-			t.Errorf("%s: wanted schema %d and all requests, found %d and %d", stage, want, op.Latency.Schema(), op.Latency.Count())
-		}
+	tests := map[string]struct {
+		stage results.Stage
+		pods  int
+		want  int
+	}{
+		"many pods, loads":        {results.StageMeasuring, scrapesPerSecond + 1, coarseSchema},
+		"many pods, has measured": {results.StageCleaning, scrapesPerSecond + 1, results.MaxSchema},
+		"many pods, done":         {results.StageDone, scrapesPerSecond + 1, results.MaxSchema},
+		"few pods, loads":         {results.StageMeasuring, scrapesPerSecond, results.MaxSchema},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s, op := snapshot(0, tc.stage), &results.OperationResult{}
+			for i := range int64(1000) {
+				op.Latency.Record(i * 1e6)
+			}
+			op.CompletedInWindow = 1000
+			s.Operations = map[spec.Operation]*results.OperationResult{spec.OperationPut: op}
+			c := serve(t, metrics(s))
+			c.Watch(uid, key, []Pod{{Name: "p", IP: "198.18.0.1"}})
+			c.pods = tc.pods
+			// A pod that is done is asked again for its course.
+			for range courseAttempts + 1 {
+				c.scrape(t.Context(), c.runs[uid])
+			}
+			last := c.Results(uid)["p"].Last
+			if last == nil {
+				t.Fatalf("wanted an answer, found the problem %q", c.Results(uid)["p"].Problem)
+			}
+			if got := last.Operations[spec.OperationPut].Latency; got.Schema() != tc.want || got.Count() != 1000 {
+				t.Errorf("wanted schema %d and all requests, found %d and %d", tc.want, got.Schema(), got.Count())
+			}
+		})
 	}
 }
 

@@ -48,7 +48,7 @@ func TestScrapesAreCounted(t *testing.T) {
 			}
 			c.scraper.client.Timeout = 200 * time.Millisecond
 			before, total, spent := errorCounts(), scrapeCount(t), scrapeSeconds(t)
-			answers, errs := c.scraper.scrapeAll(t.Context(), uid, []target{{Pod: Pod{Name: "p", Index: 3, IP: "198.18.0.1"}}}, time.Now)
+			answers, errs := c.scraper.scrapeAll(t.Context(), round{run: uid, now: time.Now}, []target{{Pod: Pod{Name: "p", Index: 3, IP: "198.18.0.1"}}})
 			if (len(answers) == 1) != (tc.reason == "") || len(answers)+len(errs) != 1 {
 				t.Errorf("found %d answers and the errors %v", len(answers), errs)
 			}

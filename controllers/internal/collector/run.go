@@ -125,17 +125,15 @@ func (r *run) loads(now time.Time) bool {
 // coarseSchema has 16 buckets for each doubling of a duration, an eighth of the full resolution.
 const coarseSchema = results.MaxSchema - 3
 
-// coarsen bounds the memory for many pods: it reduces the histograms of pods that have not measured yet. Results of pods
+// coarsen bounds the memory for many pods: it reduces the histograms of a pod that has not measured yet. Results of pods
 // that have measured keep their full resolution. Only a pod that is lost while it loads leaves a coarser result.
-func coarsen(answers map[string]answer) {
-	for _, a := range answers {
-		if a.snapshot == nil || a.snapshot.HasMeasured() {
-			continue
-		}
-		for _, result := range a.snapshot.Operations {
-			for _, h := range result.Histograms() {
-				h.Reduce(coarseSchema)
-			}
+func coarsen(s *results.Snapshot) {
+	if s.HasMeasured() {
+		return
+	}
+	for _, result := range s.Operations {
+		for _, h := range result.Histograms() {
+			h.Reduce(coarseSchema)
 		}
 	}
 }

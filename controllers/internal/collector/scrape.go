@@ -24,6 +24,9 @@ const (
 	// requested at once, so pods that do not answer do not delay the others beyond scrapeTimeout. Pods that stop in the
 	// middle of an answer can delay the other pods of their own run.
 	parallelReads = 16
+	// parallelDecodes bounds how many answers of all runs are decoded at a time, because that takes most of the memory. It
+	// needs only the processor, so no pod can delay those of other runs.
+	parallelDecodes = 8
 )
 
 // scraper reads pods' metrics. The answers are untrusted: it follows no redirect, uses no proxy, and bounds time and
@@ -31,6 +34,8 @@ const (
 type scraper struct {
 	client *http.Client
 	port   int
+	// decoding has room for the answers that are decoded now.
+	decoding chan struct{}
 }
 
 func newScraper(transport http.RoundTripper, port int) scraper {
@@ -43,7 +48,8 @@ func newScraper(transport http.RoundTripper, port int) scraper {
 		}
 	}
 	return scraper{
-		port: port,
+		port:     port,
+		decoding: make(chan struct{}, parallelDecodes),
 		client: &http.Client{
 			Transport:     transport,
 			Timeout:       scrapeTimeout,
@@ -53,12 +59,12 @@ func newScraper(transport http.RoundTripper, port int) scraper {
 }
 
 // scrapeAll returns the valid answers, and the errors of the other pods, by pod name.
-func (s scraper) scrapeAll(ctx context.Context, run types.UID, pods []target, now func() time.Time) (answers map[string]answer, errs map[string]error) {
+func (s scraper) scrapeAll(ctx context.Context, r round, pods []target) (answers map[string]answer, errs map[string]error) {
 	var (
 		mu   sync.Mutex
 		busy sync.WaitGroup
-		r    = round{run: run, now: now, room: make(chan struct{}, parallelReads)}
 	)
+	r.room = make(chan struct{}, parallelReads)
 	answers, errs = make(map[string]answer, len(pods)), map[string]error{}
 	for _, p := range pods {
 		busy.Go(func() {
@@ -78,10 +84,13 @@ func (s scraper) scrapeAll(ctx context.Context, run types.UID, pods []target, no
 	return answers, errs
 }
 
-// round is one scrape of all pods of a run; room limits the answers that are read at a time.
+// round is one scrape of all pods of a run.
 type round struct {
-	run  types.UID
-	now  func() time.Time
+	run types.UID
+	now func() time.Time
+	// coarse is whether to keep the results of pods that load in a lower resolution.
+	coarse bool
+	// room limits the answers that are read at a time; scrapeAll makes it.
 	room chan struct{}
 }
 
@@ -90,7 +99,7 @@ type round struct {
 func (s scraper) scrape(ctx context.Context, r round, p target) (answer, error) {
 	var out answer
 	err := s.get(ctx, r, p.Pod, plan.MetricsPath, func(body io.Reader, contentType string, asked, answered time.Time) (err error) {
-		if out.snapshot, err = wire.Read(body, contentType); err == nil {
+		if out.snapshot, err = s.read(body, contentType, r.coarse); err == nil {
 			out.clock = readClock(out.snapshot.Clock, asked, answered)
 			err = checkSource(out.snapshot, r.run, p.Pod)
 		}
@@ -113,6 +122,21 @@ func (s scraper) scrape(ctx context.Context, r round, p target) (answer, error) 
 		out.snapshot.Course = c.Course
 	}
 	return out, nil
+}
+
+// read reads and decodes the metrics of a pod.
+func (s scraper) read(body io.Reader, contentType string, coarse bool) (*results.Snapshot, error) {
+	data, err := wire.ReadScrape(body, contentType)
+	if err != nil {
+		return nil, err
+	}
+	s.decoding <- struct{}{}
+	defer func() { <-s.decoding }()
+	snapshot, err := wire.DecodeScrape(data)
+	if err == nil && coarse {
+		coarsen(snapshot)
+	}
+	return snapshot, err
 }
 
 // get reads one path of a pod.

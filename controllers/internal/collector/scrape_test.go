@@ -86,7 +86,7 @@ func TestAllPodsAreScrapedAtOnce(t *testing.T) {
 			all = append(all, target{Pod: Pod{Name: fmt.Sprint(i), Index: i, IP: fmt.Sprintf("198.18.0.%d", i)}})
 		}
 		var got map[string]answer
-		go func() { got, _ = c.scraper.scrapeAll(t.Context(), uid, all, time.Now) }()
+		go func() { got, _ = c.scraper.scrapeAll(t.Context(), round{run: uid, now: time.Now}, all) }()
 		synctest.Wait()
 		if pods.mostReads != parallelReads {
 			t.Errorf("%d answers are read at a time, wanted %d", pods.mostReads, parallelReads)
@@ -95,6 +95,33 @@ func TestAllPodsAreScrapedAtOnce(t *testing.T) {
 		synctest.Wait()
 		if len(got) != most || pods.mostReads > parallelReads {
 			t.Errorf("%d of %d pods answered, %d of them at a time", len(got), most, pods.mostReads)
+		}
+	})
+}
+
+// TestFewAnswersAreDecodedAtATime: of all runs together, to bound the memory.
+func TestFewAnswersAreDecodedAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pods := &crowd{t: t, more: make(chan struct{})}
+		pods.all.Add(1)
+		close(pods.more)
+		c := New(pods)
+		c.scraper.client.Timeout = 20 * time.Second
+		for range parallelDecodes {
+			c.scraper.decoding <- struct{}{}
+		}
+		var got map[string]answer
+		go func() {
+			got, _ = c.scraper.scrapeAll(t.Context(), round{run: uid, now: time.Now}, []target{{Pod: Pod{Name: "p", IP: "198.18.0.0"}}})
+		}()
+		synctest.Wait()
+		if got != nil {
+			t.Errorf("wanted the answer to wait, found %v", got)
+		}
+		<-c.scraper.decoding
+		synctest.Wait()
+		if len(got) != 1 || len(c.scraper.decoding) != parallelDecodes-1 {
+			t.Errorf("wanted the answer and its room back, found %v and %d", got, len(c.scraper.decoding))
 		}
 	})
 }

@@ -22,8 +22,17 @@ const ScrapeAccept = "application/vnd.google.protobuf;proto=io.prometheus.client
 // than a tenth of it.
 const MaxScrapeBytes = 5 << 20
 
-// Read decodes a decompressed scrape; contentType is its Content-Type header.
+// Read reads and decodes a decompressed scrape; contentType is its Content-Type header.
 func Read(r io.Reader, contentType string) (*results.Snapshot, error) {
+	data, err := ReadScrape(r, contentType)
+	if err != nil {
+		return nil, err
+	}
+	return DecodeScrape(data)
+}
+
+// ReadScrape reads a decompressed scrape without decoding it.
+func ReadScrape(r io.Reader, contentType string) ([]byte, error) {
 	mediaType, params, err := mime.ParseMediaType(contentType)
 	if err != nil || mediaType != "application/vnd.google.protobuf" || params["encoding"] != "delimited" {
 		return nil, fmt.Errorf("reading results: wanted content of the type %s, found %.64q; is this the metrics port of a client pod?",
@@ -36,6 +45,11 @@ func Read(r io.Reader, contentType string) (*results.Snapshot, error) {
 	if len(data) > MaxScrapeBytes {
 		return nil, fmt.Errorf("reading results: wanted at most %d bytes, found more", MaxScrapeBytes)
 	}
+	return data, nil
+}
+
+// DecodeScrape decodes what ReadScrape has read. Meanwhile it uses many times the memory of data.
+func DecodeScrape(data []byte) (*results.Snapshot, error) {
 	all, err := unmarshalFamilies(data)
 	if err != nil {
 		return nil, fmt.Errorf("reading results: %w", err)
