@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"strings"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/freeport"
 )
 
 // startLimit bounds the wait for what the operator does within seconds if it is not overloaded.
@@ -107,14 +107,11 @@ func (s *stage) watch(ctx context.Context) error {
 }
 
 func (s *stage) startManager() (err error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	addresses, err := freeport.Addresses(1)
 	if err != nil {
 		return err
 	}
-	s.probe = listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		return err
-	}
+	s.probe = addresses[0]
 	s.manager, err = startProcess(s.log, s.options.manager, "--kubeconfig="+s.plane.kubeconfig, "--client-image=client",
 		"--metrics-bind-address=0", "--health-probe-bind-address="+s.probe)
 	return err
