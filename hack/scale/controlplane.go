@@ -83,7 +83,7 @@ func (p *controlPlane) connect(ctx context.Context, config *rest.Config, o optio
 	if err != nil {
 		return err
 	}
-	p.controllers, err = startProcess(filepath.Join(dir, "controllers.log"), filepath.Join(o.tools, "kube-controller-manager"),
+	p.controllers, err = startProcess(filepath.Join(dir, "controllers.log"), nil, filepath.Join(o.tools, "kube-controller-manager"),
 		"--kubeconfig="+controllers, "--leader-elect=false", "--secure-port=0",
 		"--controllers=job-controller,garbage-collector-controller,ttl-after-finished-controller",
 		"--kube-api-qps=2000", "--kube-api-burst=4000", "--concurrent-job-syncs=10", "--concurrent-gc-syncs=20",

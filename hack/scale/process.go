@@ -24,14 +24,15 @@ type process struct {
 }
 
 // startProcess starts a program in a process group of its own: Ctrl-C in a terminal reaches only this program, which then
-// ends the others in order.
-func startProcess(logFile, program string, args ...string) (*process, error) {
+// ends the others in order. env is added to this program's environment.
+func startProcess(logFile string, env []string, program string, args ...string) (*process, error) {
 	log, err := os.OpenFile(logFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	p := &process{cmd: exec.Command(program, args...), log: log, done: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = log, log
+	p.cmd.Env = append(os.Environ(), env...)
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := p.cmd.Start(); err != nil {
 		return nil, errors.Join(err, log.Close())

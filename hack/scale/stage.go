@@ -6,15 +6,18 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/freeport"
@@ -112,9 +115,35 @@ func (s *stage) startManager() (err error) {
 		return err
 	}
 	s.probe = addresses[0]
-	s.manager, err = startProcess(s.log, s.options.manager, "--kubeconfig="+s.plane.kubeconfig, "--client-image=client",
+	env, err := managerEnvironment(s.root)
+	if err != nil {
+		return err
+	}
+	s.manager, err = startProcess(s.log, env, s.options.manager, "--kubeconfig="+s.plane.kubeconfig, "--client-image=client",
 		"--metrics-bind-address=0", "--health-probe-bind-address="+s.probe)
 	return err
+}
+
+// managerEnvironment returns the variables that an installed manager has, as NAME=VALUE.
+func managerEnvironment(root string) (env []string, err error) {
+	file := filepath.Join(root, "config", "manager", "deployment.yaml")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var deployment appsv1.Deployment
+	if err := yaml.Unmarshal(text, &deployment); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	for _, c := range deployment.Spec.Template.Spec.Containers {
+		for _, v := range c.Env {
+			env = append(env, v.Name+"="+v.Value)
+		}
+	}
+	if len(env) == 0 {
+		return nil, fmt.Errorf("%s: wanted a container with environment variables, found none", file)
+	}
+	return env, nil
 }
 
 // playFirst plays one run, whose status the finished runs have.
