@@ -232,7 +232,9 @@ type TargetStatus struct {
 	// +optional
 	Leader string `json:"leader,omitempty"`
 
-	// version of the leader's etcd when the run started.
+	// version of the leader's etcd when the run started. If no address leads to
+	// the leader, it is the version of the members that answered, if they have the
+	// same one.
 	//
 	// +optional
 	Version string `json:"version,omitempty"`

@@ -43,3 +43,22 @@ func TestSummaryOmitsFiguresBeyondIntegers(t *testing.T) {
 		t.Errorf("got %+v, wanted nothing for absurd numbers", got)
 	}
 }
+
+func TestTheVersionOfTheTarget(t *testing.T) {
+	leader := results.Member{ID: "a", Version: "3.7.3", Leader: true}
+	silent := results.Member{ID: "b", Leader: true}
+	tests := map[string]struct {
+		members []results.Member
+		want    string
+	}{
+		"the leader's":              {[]results.Member{{ID: "c", Version: "3.6.5"}, leader}, "3.7.3"},
+		"no address of the leader":  {[]results.Member{silent, {ID: "c", Version: "3.6.5"}, {ID: "d"}}, "3.6.5"},
+		"two versions, no leader's": {[]results.Member{silent, {ID: "c", Version: "3.6.5"}, {ID: "d", Version: "3.7.3"}}, ""},
+		"no answer":                 {[]results.Member{silent}, ""},
+	}
+	for name, tc := range tests {
+		if got := TargetStatus(runtest.Puts(), nil, &results.Target{Members: tc.members}).Version; got != tc.want {
+			t.Errorf("%s: wanted %q, found %q", name, tc.want, got)
+		}
+	}
+}

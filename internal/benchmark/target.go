@@ -1,6 +1,8 @@
 package benchmark
 
 import (
+	"cmp"
+
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -18,7 +20,19 @@ func TargetStatus(b *v1alpha1.EtcdBenchmark, endpoints []string, t *results.Targ
 			out.Leader, out.Version = m.Label(), m.Version
 		}
 	}
+	out.Version = cmp.Or(out.Version, commonVersion(t.Members))
 	return out
+}
+
+// commonVersion returns the version of the members that answered, or "" if they have different ones.
+func commonVersion(members []results.Member) (version string) {
+	for _, m := range members {
+		if version != "" && m.Version != "" && m.Version != version {
+			return ""
+		}
+		version = cmp.Or(version, m.Version)
+	}
+	return version
 }
 
 func memberStatus(m results.Member) v1alpha1.MemberStatus {
