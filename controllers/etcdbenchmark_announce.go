@@ -106,5 +106,5 @@ func (r *EtcdBenchmarkReconciler) collect(o lifecycle.Observed, status *v1alpha1
 			pods = append(pods, collector.Pod{Name: p.Name, Index: p.Index, IP: p.IP})
 		}
 	}
-	r.Collector.Watch(o.Run.UID, key, slices.Clip(pods))
+	r.Collector.Watch(o.Run.UID, key, slices.Clip(pods), status.Ending != nil)
 }

@@ -19,12 +19,11 @@ import (
 )
 
 const (
-	// scrapeEvery is how often a run is scraped, if there are few pods or if the run waits for news of them. A run whose
-	// pods all load is scraped less often while there are many pods: the operator then reads about scrapesPerSecond, and
-	// each pod every scrapeAtLeast. The histograms of a pod that loads are large.
-	scrapeEvery      = time.Second
-	scrapeAtLeast    = 5 * time.Second
-	scrapesPerSecond = 200
+	scrapeEvery = time.Second
+	// While more than manyPods are scraped, those that only load are scraped less often, so that about manyPods answer per
+	// scrapeEvery, but each at least every mostSteps × scrapeEvery. Their histograms are large, and are kept coarser.
+	manyPods  = 200
+	mostSteps = 5
 	// slots spread the runs over scrapeEvery, so that the answers of all pods do not arrive at once.
 	slots = 10
 	// publishEvery is the shortest time between two progress events of a run, and so between two writes of its status.
@@ -51,8 +50,8 @@ type Collector struct {
 	runs map[types.UID]*run
 	// scraped is how many of them had pods to scrape at the last tick, in any slot, and pods is how many pods that were.
 	scraped, pods int
-	// nextSlot is the slot of the next run.
-	nextSlot int
+	// runNumber is the number of the next run.
+	runNumber int
 }
 
 // Pod is a client pod to scrape.
@@ -112,17 +111,19 @@ func (c *Collector) Start(ctx context.Context) error {
 	}
 }
 
-// Watch sets the pods of the run to scrape from now on.
-func (c *Collector) Watch(uid types.UID, key types.NamespacedName, pods []Pod) {
+// Watch sets the pods of the run to scrape from now on. ends says that the run waits for its pods to end: they are scraped
+// often, however many there are.
+func (c *Collector) Watch(uid types.UID, key types.NamespacedName, pods []Pod, ends bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r, ok := c.runs[uid]
 	if !ok {
 		r = newRun(uid, key)
-		r.slot = c.nextSlot
-		c.nextSlot = (c.nextSlot + 1) % slots
+		r.number = c.runNumber
+		c.runNumber++
 		c.runs[uid] = r
 	}
+	r.ends = ends
 	r.watch(pods, c.now())
 }
 
@@ -165,12 +166,11 @@ func (c *Collector) Forget(key types.NamespacedName) {
 	maps.DeleteFunc(c.runs, func(_ types.UID, r *run) bool { return r.key == key })
 }
 
-// idle returns the runs of a slot whose next scrape is due and that have none in progress, and marks them busy.
+// idle returns the runs of a slot that have pods to scrape and no scrape in progress, and marks them busy.
 func (c *Collector) idle(slot int) []*run {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var idle []*run
-	now, every := c.now(), scrapeInterval(c.pods)
 	c.scraped, c.pods = 0, 0
 	for _, r := range c.runs {
 		if len(r.pods) == 0 {
@@ -178,19 +178,12 @@ func (c *Collector) idle(slot int) []*run {
 		}
 		c.scraped++
 		c.pods += len(r.pods)
-		if r.slot == slot && !r.busy && (now.Sub(r.scrapedAt) >= every || !r.loads(now)) {
-			r.busy, r.scrapedAt = true, now
+		if r.number%slots == slot && !r.busy {
+			r.busy = true
 			idle = append(idle, r)
 		}
 	}
 	return idle
-}
-
-// scrapeInterval is the time between two scrapes of a run whose pods load, in steps of scrapeEvery. Half a step less keeps
-// a tick that comes a bit early from being skipped.
-func scrapeInterval(pods int) time.Duration {
-	steps := (pods + scrapesPerSecond - 1) / scrapesPerSecond
-	return min(max(time.Duration(steps)*scrapeEvery, scrapeEvery), scrapeAtLeast) - scrapeEvery/2
 }
 
 // scrape reads all pods of a run once and triggers the reconciler if it is time.
@@ -213,11 +206,12 @@ func publishInterval(runs int) time.Duration {
 	return max(publishEvery, time.Duration(runs)*publishGap)
 }
 
-// podsOf returns the pods of a run to scrape, and whether there are so many in all that they are kept coarser.
+// podsOf returns the pods of a run to scrape now, and whether to keep their results coarser.
 func (c *Collector) podsOf(r *run) (pods []target, coarse bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return r.toScrape(), c.pods > scrapesPerSecond
+	steps := min((c.pods+manyPods-1)/manyPods, mostSteps)
+	return r.toScrape(c.now(), max(steps, 1)), c.pods > manyPods
 }
 
 // wake reports whether the event buffer had room.

@@ -14,9 +14,12 @@ type run struct {
 	uid  types.UID
 	key  types.NamespacedName
 	busy bool
-	// slot is when in each second the run is scraped, and scrapedAt when its last scrape began.
-	slot      int
-	scrapedAt time.Time
+	// number spreads the runs, and the pods that are scraped less often, over time.
+	number int
+	// turn is how often the run was scraped.
+	turn int
+	// ends is whether the run waits for its pods to end.
+	ends bool
 
 	pods map[string]*scrapedPod
 	// published is what the reconciler sees; it changes only with an event.
@@ -42,9 +45,11 @@ type scrapedPod struct {
 	asked int
 	// clock is the most exact reading of the pod's clock; nil before the first.
 	clock *Clock
-	// answered is the time of the last answer; initially since, the time of the first scrape.
+	// answered is the time of the last answer; initially since, the time of the first scrape. unanswered is whether the
+	// last scrape has no answer, or there was none.
 	answered    time.Time
 	since       time.Time
+	unanswered  bool
 	unreachable bool
 	// problem is why the last scrape failed.
 	problem string
@@ -72,7 +77,7 @@ func (r *run) watch(pods []Pod, now time.Time) {
 	for _, p := range pods {
 		wanted[p.Name], at[p.Index] = true, p.Name
 		if old, ok := r.pods[p.Name]; !ok || old.Pod != p {
-			r.pods[p.Name] = &scrapedPod{Pod: p, answered: now, since: now}
+			r.pods[p.Name] = &scrapedPod{Pod: p, answered: now, since: now, unanswered: true}
 		}
 	}
 	for name, w := range r.pods {
@@ -98,28 +103,29 @@ func (w *scrapedPod) result() Result {
 	return Result{Live: w.live, Last: w.live, Clock: w.clock, Unreachable: w.unreachable, Problem: w.problem}
 }
 
-// toScrape leaves out pods whose final result has arrived.
-func (r *run) toScrape() []target {
+// toScrape leaves out pods whose final result has arrived. A pod that only loads has its turn once in so many steps.
+func (r *run) toScrape(now time.Time, steps int) []target {
+	r.turn++
 	var out []target
 	for _, w := range r.pods {
-		if w.live == nil || w.live.Stage != results.StageDone {
+		done := w.live != nil && w.live.Stage == results.StageDone
+		hasTurn := (r.turn+r.number+w.Index)%steps == 0
+		if !done && (hasTurn || r.ends || w.unanswered || !w.loads(now)) {
+			w.unanswered = true
 			out = append(out, target{w.Pod, w.course})
 		}
 	}
 	return out
 }
 
-// loads reports whether all pods load and none should have ended yet. Then a scrape brings no news but progress.
-func (r *run) loads(now time.Time) bool {
-	for _, w := range r.pods {
-		if w.live == nil || w.live.Stage != results.StageMeasuring {
-			return false
-		}
-		if window := w.live.Window; window.Planned > 0 && !now.Before(window.Start.Add(window.Planned)) {
-			return false
-		}
+// loads reports whether the pod loads, as far as is known, and should not have ended yet. Such a pod has rarely other
+// news than its progress.
+func (w *scrapedPod) loads(now time.Time) bool {
+	if w.live == nil || w.live.Stage != results.StageMeasuring {
+		return false
 	}
-	return true
+	window := w.live.Window
+	return window.Planned == 0 || now.Before(window.Start.Add(window.Planned))
 }
 
 // coarseSchema has 16 buckets for each doubling of a duration, an eighth of the full resolution.
@@ -142,13 +148,14 @@ func coarsen(s *results.Snapshot) {
 func (r *run) take(answers map[string]answer, now time.Time) {
 	for name, w := range r.pods {
 		if a, ok := answers[name]; ok && w.awaitsCourse(a) {
-			w.answered = now
+			w.answered, w.unanswered = now, false
 			w.asked++
 		} else if ok {
-			w.live, w.course, w.answered, w.clock = a.snapshot, a.course, now, moreExact(w.clock, a.clock)
+			w.live, w.course, w.clock = a.snapshot, a.course, moreExact(w.clock, a.clock)
+			w.answered, w.unanswered = now, false
 		}
 		done := w.live != nil && w.live.Stage == results.StageDone
-		w.unreachable = !done && now.Sub(w.answered) >= unreachableAfter
+		w.unreachable = !done && w.unanswered && now.Sub(w.answered) >= unreachableAfter
 	}
 }
 

@@ -24,8 +24,8 @@ const (
 	// requested at once, so pods that do not answer do not delay the others beyond scrapeTimeout. Pods that stop in the
 	// middle of an answer can delay the other pods of their own run.
 	parallelReads = 16
-	// parallelDecodes bounds how many answers of all runs are decoded at a time, because that takes most of the memory. It
-	// needs only the processor, so no pod can delay those of other runs.
+	// parallelDecodes bounds how many answers of all runs are decoded at a time, because that takes most of the memory. They
+	// have been read, so a pod that answers slowly does not delay those of other runs.
 	parallelDecodes = 8
 )
 
@@ -97,14 +97,24 @@ type round struct {
 // scrape reads a pod's answer when there is room. The wait does not affect the clock reading, because the pod has read
 // its clock before it starts to answer. The course is read once, when the pod has measured: it is final then.
 func (s scraper) scrape(ctx context.Context, r round, p target) (answer, error) {
-	var out answer
-	err := s.get(ctx, r, p.Pod, plan.MetricsPath, func(body io.Reader, contentType string, asked, answered time.Time) (err error) {
-		if out.snapshot, err = s.read(body, contentType, r.coarse); err == nil {
-			out.clock = readClock(out.snapshot.Clock, asked, answered)
-			err = checkSource(out.snapshot, r.run, p.Pod)
-		}
+	var (
+		out             answer
+		data            []byte
+		asked, answered time.Time
+	)
+	err := s.get(ctx, r, p.Pod, plan.MetricsPath, func(body io.Reader, contentType string, from, to time.Time) (err error) {
+		asked, answered = from, to
+		data, err = wire.ReadScrape(body, contentType)
 		return err
 	})
+	if err != nil {
+		return out, err
+	}
+	if out.snapshot, err = s.decode(data, r.coarse); err != nil {
+		return out, fmt.Errorf("scraping %s: %w", p.Name, err)
+	}
+	out.clock = readClock(out.snapshot.Clock, asked, answered)
+	err = checkSource(out.snapshot, r.run, p.Pod)
 	if err != nil || !out.snapshot.HasMeasured() {
 		return out, err
 	}
@@ -124,12 +134,8 @@ func (s scraper) scrape(ctx context.Context, r round, p target) (answer, error) 
 	return out, nil
 }
 
-// read reads and decodes the metrics of a pod.
-func (s scraper) read(body io.Reader, contentType string, coarse bool) (*results.Snapshot, error) {
-	data, err := wire.ReadScrape(body, contentType)
-	if err != nil {
-		return nil, err
-	}
+// decode waits for room.
+func (s scraper) decode(data []byte, coarse bool) (*results.Snapshot, error) {
 	s.decoding <- struct{}{}
 	defer func() { <-s.decoding }()
 	snapshot, err := wire.DecodeScrape(data)

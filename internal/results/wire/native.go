@@ -153,8 +153,11 @@ func decodeBuckets(in *dto.Histogram, p *results.Parts) error {
 }
 
 // bucketRange returns the first bucket that the histogram has and the one after its last, so that no others take memory.
-// It returns all buckets if the spans are wrong.
+// It returns all buckets if the spans are wrong, which decodeSpans then finds.
 func bucketRange(in *dto.Histogram, all int64) (first, end int64) {
+	if len(in.PositiveSpan) == 0 {
+		return 0, 1
+	}
 	end = all / 2
 	for i, span := range in.PositiveSpan {
 		end += int64(span.GetOffset())
@@ -183,8 +186,8 @@ func decodeSpans(in *dto.Histogram, middle int64, p *results.Parts) error {
 		bucket += int64(span.GetOffset())
 		length := int64(span.GetLength())
 		if length > int64(len(deltas)) || bucket < max(first, 1) || bucket+length > end {
-			return fmt.Errorf("found a span of %d buckets from %d, with %d counts left, outside of the buckets up to %d",
-				length, bucket, len(deltas), end)
+			return fmt.Errorf("found a span of %d buckets from %d, with %d counts left, outside of the buckets from %d to %d",
+				length, bucket, len(deltas), max(first, 1), end-1)
 		}
 		for range length {
 			n += deltas[0]

@@ -44,3 +44,40 @@ func TestNativeHistogramIsWhatPrometheusWouldWrite(t *testing.T) {
 		}
 	}
 }
+
+// TestDecodeTakesNoMemoryForOtherBuckets: only for those from the lowest to the highest.
+func TestDecodeTakesNoMemoryForOtherBuckets(t *testing.T) {
+	tests := map[string]struct {
+		durations   []int64
+		first, most int
+	}{
+		"one duration":  {[]int64{5e6}, 1, 1},
+		"two doublings": {[]int64{5e6, 19e6}, 1, 2*128 + 1},
+		"zero":          {[]int64{0}, 0, 1},
+	}
+	for name, tc := range tests {
+		h := recorded(tc.durations...)
+		var p results.Parts
+		p.Schema, p.Count = results.MaxSchema, h.Count()
+		if err := decodeBuckets(nativeHistogram(&h), &p); err != nil {
+			t.Fatal(err)
+		}
+		if len(p.Counts) > tc.most || min(p.First, 1) != tc.first {
+			t.Errorf("%s: wanted at most %d buckets, found %d from %d", name, tc.most, len(p.Counts), p.First)
+		}
+	}
+}
+
+// TestDecodeRefusesExtremeSpans: sums of offsets and lengths must not overflow.
+func TestDecodeRefusesExtremeSpans(t *testing.T) {
+	for _, offset := range []int32{math.MinInt32, -1, 0, 1, math.MaxInt32} {
+		for _, length := range []uint32{0, 1, math.MaxUint32} {
+			h := recorded(5e6)
+			in := nativeHistogram(&h)
+			in.PositiveSpan = append(in.PositiveSpan, &dto.BucketSpan{Offset: &offset, Length: &length}, &dto.BucketSpan{Offset: &offset, Length: &length})
+			if _, err := decodeHistogram(in); err == nil && length > 0 {
+				t.Errorf("decoded spans of %d buckets at %d", length, offset)
+			}
+		}
+	}
+}
