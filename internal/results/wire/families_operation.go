@@ -39,7 +39,7 @@ func operationFamilies() []family {
 			"Latency of failed measured requests",
 			func(r *results.OperationResult) *results.Histogram { return &r.Failed }),
 		distributionFamilies("etcdbench_censored_request_duration",
-			"Time from when unanswered measured requests were due to the end of the run",
+			"Time from when unanswered measured requests were due to the end of the drain",
 			func(r *results.OperationResult) *results.Histogram { return &r.Censored }),
 		[]family{
 			errorsFamily(),
