@@ -35,7 +35,8 @@ func Run(root string, use func(*envtest.Environment, *rest.Config) int) int {
 	return use(env, config)
 }
 
-// Tools is the folder of kube-apiserver, etcd and the other tools that make test-tools builds: $KUBEBUILDER_ASSETS, else bin/tools of the project.
+// Tools is the folder of kube-apiserver, etcd and the other tools that make test-tools builds: $KUBEBUILDER_ASSETS, else
+// bin/tools of the project.
 func Tools(root string) string {
 	return cmp.Or(os.Getenv("KUBEBUILDER_ASSETS"), filepath.Join(root, "bin", "tools"))
 }

@@ -103,7 +103,8 @@ func (w *scrapedPod) result() Result {
 	return Result{Live: w.live, Last: w.live, Clock: w.clock, Unreachable: w.unreachable, Problem: w.problem}
 }
 
-// toScrape leaves out pods whose final result has arrived. A pod that only loads has its turn once in so many steps.
+// toScrape begins a scrape: it returns the pods to ask, which are unanswered until they answer. It leaves out pods whose final
+// result has arrived. A pod that only loads has its turn once in so many steps.
 func (r *run) toScrape(now time.Time, steps int) []target {
 	r.turn++
 	var out []target

@@ -199,6 +199,8 @@ func TestValuesAreChecked(t *testing.T) {
 		"a URL of etcd":      "controlPlaneEndpoints={https://etcd}",
 		"invalid namespace":  "namespaces={Not_A_Name}",
 		"unknown pullPolicy": "image.pullPolicy=Sometimes",
+		"Kubernetes' unit":   "goMemoryLimit=300Mi",
+		"no memory at all":   "goMemoryLimit=0B",
 	}
 	for name, value := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -214,7 +216,7 @@ func TestEveryOptionRenders(t *testing.T) {
 		"priorityClassName=high", "nodeSelector.disk=ssd", "tolerations[0].operator=Exists", "imagePullSecrets[0].name=registry",
 		"limits.endpoints={10.0.0.0/8,192.0.2.1,*.etcd.svc,fd00::/8,::1,::ffff:192.0.2.0/120}", "limits.podsPerRun=3", "limits.runsPerNamespace=2", "limits.requestsPerSecondPerRun=1000000",
 		"controlPlaneEndpoints={10.0.0.0/28,192.0.2.1:2379,*.etcd.example:2379,fd00::/8,[fd00::1]:2379,10.0.0.0/28:2379}",
-		"replicas=2", "extraArgs={--leader-election-namespace=x}", "clientImage=example.org/client:1", "podAnnotations.a=b", "podLabels.c=d")
+		"replicas=2", "goMemoryLimit=1GiB", "extraArgs={--leader-election-namespace=x}", "clientImage=example.org/client:1", "podAnnotations.a=b", "podLabels.c=d")
 	for _, kind := range []string{"ServiceMonitor", "PodMonitor", "PrometheusRule", "NetworkPolicy"} {
 		if len(ofKind(objects, kind)) != 1 {
 			t.Errorf("want one %s, got %d", kind, len(ofKind(objects, kind)))
