@@ -36,15 +36,28 @@ func (r *EtcdBenchmarkReconciler) announce(ctx context.Context, run *v1alpha1.Et
 	}
 }
 
-// announceSilentPods records an event for each pod that could be scraped before and cannot now.
+// mostSilentPods is how many pods that fall silent together have an event each.
+const mostSilentPods = 10
+
+// announceSilentPods records events for pods that could be scraped before and cannot now.
 func (r *EtcdBenchmarkReconciler) announceSilentPods(ctx context.Context, run *v1alpha1.EtcdBenchmark, before *v1alpha1.EtcdBenchmarkStatus) {
 	silent := func(p v1alpha1.PodStatus) bool { return strings.HasPrefix(p.Message, notScraped) }
+	was := map[string]bool{}
+	for _, p := range before.Pods {
+		was[p.Name] = silent(p)
+	}
+	announced := 0
 	for _, p := range run.Status.Pods {
-		was := slices.ContainsFunc(before.Pods, func(old v1alpha1.PodStatus) bool { return old.Name == p.Name && silent(old) })
-		if silent(p) && !was {
-			emit(r.Recorder, run, true, v1alpha1.EventPodNotScraped, fmt.Sprintf("Client pod %d (%s): %s", p.Index, p.Name, p.Message))
-			log.FromContext(ctx).Info("A client pod cannot be scraped", "pod", p.Name, "problem", p.Message)
+		if !silent(p) || was[p.Name] {
+			continue
 		}
+		log.FromContext(ctx).Info("A client pod cannot be scraped", "pod", p.Name, "problem", p.Message)
+		if announced++; announced <= mostSilentPods {
+			emit(r.Recorder, run, true, v1alpha1.EventPodNotScraped, fmt.Sprintf("Client pod %d (%s): %s", p.Index, p.Name, p.Message))
+		}
+	}
+	if more := announced - mostSilentPods; more > 0 {
+		emit(r.Recorder, run, true, v1alpha1.EventPodNotScraped, fmt.Sprintf("And %d more client pods: status.pods names them.", more))
 	}
 }
 

@@ -129,18 +129,51 @@ func setPassed(run *v1alpha1.EtcdBenchmark, summary *results.Summary, finish lif
 	}
 }
 
+// The API server takes requests of at most 1.5 MB, and a run may have 1,000 pods.
+const (
+	// mostLastResults bounds what is kept for a restart of the operator, to 600 KB.
+	mostLastResults = 200
+	// mostMessages bounds the messages of all pods together, in bytes.
+	mostMessages = 256_000
+)
+
 func podStatuses(run *v1alpha1.EtcdBenchmark, pods []lifecycle.Pod, final bool) []v1alpha1.PodStatus {
 	before := map[int32]v1alpha1.PodStatus{}
 	for _, p := range run.Status.Pods {
 		before[p.Index] = p
 	}
+	kept := map[int]bool{}
+	if !final {
+		kept = mayBeLost(pods)
+	}
+	message := min(v1alpha1.MaxPodMessageLength, mostMessages/max(1, len(pods)))
 	var out []v1alpha1.PodStatus
 	for _, p := range pods {
-		if p.State != lifecycle.PodMissing {
-			out = append(out, podStatus(before[int32(p.Index)], p, final))
+		if p.State == lifecycle.PodMissing {
+			continue
 		}
+		old := before[int32(p.Index)]
+		status := podStatus(old, p, final)
+		status.Message = text.Shorten(status.Message, message)
+		if kept[p.Index] {
+			status.LastResult, status.Source = lastResult(old, status, p), p.Source
+		}
+		out = append(out, status)
 	}
 	return out
+}
+
+// mayBeLost are the pods whose results a restarted operator may not find again, by index: those without an object
+// before those that do not answer, and these before those that have ended, whose objects may be deleted.
+func mayBeLost(pods []lifecycle.Pod) map[int]bool {
+	unreachable := slices.DeleteFunc(slices.Clone(pods), func(p lifecycle.Pod) bool { return !p.IsUnreachable() })
+	first := map[lifecycle.PodState]int{lifecycle.PodGone: -2, lifecycle.PodRunning: -1}
+	slices.SortStableFunc(unreachable, func(a, b lifecycle.Pod) int { return first[a.State] - first[b.State] })
+	kept := map[int]bool{}
+	for _, p := range unreachable[:min(len(unreachable), mostLastResults)] {
+		kept[p.Index] = true
+	}
+	return kept
 }
 
 func podStatus(before v1alpha1.PodStatus, p lifecycle.Pod, final bool) v1alpha1.PodStatus {
@@ -156,18 +189,14 @@ func podStatus(before v1alpha1.PodStatus, p lifecycle.Pod, final bool) v1alpha1.
 	}
 	out.Index, out.Name, out.Node = int32(p.Index), p.Name, cmp.Or(p.Node, before.Node)
 	out.LastResult, out.Source = "", ""
-	if !final && p.IsUnreachable() {
-		if isSilent(p) {
-			out.Message = cmp.Or(out.Message, notScraped+p.WhyUnreachable)
-		}
-		out.LastResult, out.Source = lastResult(before, out, p), p.Source
+	if !final && isSilent(p) {
+		out.Message = cmp.Or(out.Message, notScraped+p.WhyUnreachable)
 	}
 	if final {
 		out.Source = cmp.Or(p.Source, v1alpha1.SourceNone)
 		out.Partial = p.Final == nil && !p.HasWholeResult()
 		out.Message = cmp.Or(out.Message, whyPartial(p))
 	}
-	out.Message = text.Shorten(out.Message, v1alpha1.MaxPodMessageLength)
 	return out
 }
 

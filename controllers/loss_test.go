@@ -1,7 +1,10 @@
 package controllers
 
 import (
+	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +14,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
 )
 
 // TestARunGoesOnWithoutAPod: the live pod completes its load and reports, and the run reports the loss.
@@ -156,5 +160,44 @@ func TestASummaryLosesNoRequest(t *testing.T) {
 	}
 	if got := run.Status.Summary; got.MeasuredRequests != 100 || !got.Partial || !slices.Equal(got.Warnings[len(got.Warnings)-1:], []string{warningLostDetail}) {
 		t.Errorf("wanted the 100 requests from status, marked partial, with a warning, found %+v", got)
+	}
+}
+
+// TestAWideRunFitsInOneRequest: the API server takes requests of at most 1.5 MB.
+func TestAWideRunFitsInOneRequest(t *testing.T) {
+	run := newRun("ns", "run", func(run *v1alpha1.EtcdBenchmark) { run.UID = "0123456789ab" })
+	fails := strings.Repeat("etcdserver: mvcc: database space exceeded ", 50)
+	pods := make([]lifecycle.Pod, 1000)
+	for i := range pods {
+		reported := &results.Snapshot{
+			RunUID: string(run.UID), Index: i, Transport: spec.TransportClient, Stage: results.StageMeasuring,
+			Failure: &results.Failure{Reason: "TargetUnreachable", Message: fails},
+		}
+		measured(reported)
+		pods[i] = lifecycle.Pod{Index: i, Name: fmt.Sprintf("wide-0123456789ab-%d-abcde", i), State: lifecycle.PodEnded, Final: reported}
+	}
+	// The objects of the first 750 still say how they ended.
+	for i := 750; i < 1000; i++ {
+		pods[i].State, pods[i].Unreachable = lifecycle.PodRunning, true
+	}
+	for i := 900; i < 1000; i++ {
+		pods[i].State = lifecycle.PodGone
+	}
+	keepResults(run, lifecycle.Observed{Run: run, Pods: pods}, nil, time.Now())
+	var kept []int32
+	for i, p := range run.Status.Pods {
+		if p.LastResult != "" {
+			kept = append(kept, p.Index)
+			run.Status.Pods[i].LastResult = strings.Repeat("x", wire.MaxTerminationBytes)
+		}
+	}
+	if len(kept) != mostLastResults || kept[0] != 750 || !slices.Contains(kept, 900) || !slices.Contains(kept, 999) {
+		t.Errorf("wanted the results of all pods that are gone, then of those that do not answer, found those of %v", kept)
+	}
+	// The rest of the largest status has some 100 KB.
+	const most = 1_400_000
+	whole, err := json.Marshal(run)
+	if err != nil || len(whole) > most {
+		t.Errorf("wanted at most %d bytes, found %d (%v)", most, len(whole), err)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
@@ -46,7 +46,7 @@ func patchFault(annotation string, allowed int32, refused *atomic.Int32) func(*E
 	var seen atomic.Int32
 	return func(r *EtcdBenchmarkReconciler) {
 		r.Client = faultyClient{Client: r.Client, mayPatch: func(o client.Object) error {
-			if _, isPod := o.(*corev1.Pod); !isPod || o.GetAnnotations()[annotation] == "" || seen.Add(1) <= allowed {
+			if _, isPod := o.(*metav1.PartialObjectMetadata); !isPod || o.GetAnnotations()[annotation] == "" || seen.Add(1) <= allowed {
 				return nil
 			}
 			refused.Add(1)

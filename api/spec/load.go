@@ -30,7 +30,7 @@ type Load struct {
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=100
+	// +kubebuilder:validation:Maximum=1000
 	Pods int32 `json:"pods,omitempty"`
 
 	// connections is the number of TCP connections that carry the load. Connection

@@ -71,7 +71,8 @@ type PodStatus struct {
 
 	// lastResult is the last result that the operator scraped from a lost pod,
 	// encoded as a termination message. It survives a restart of the operator. It
-	// is removed when the run has finished and summary includes it.
+	// is removed when the run has finished and summary includes it. At most 200
+	// pods of a run have one.
 	//
 	// +optional
 	// +kubebuilder:validation:MaxLength=3000

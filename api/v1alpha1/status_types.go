@@ -112,9 +112,8 @@ type EtcdBenchmarkStatus struct {
 	// pods are the client pods, by index.
 	//
 	// +optional
-	// +listType=map
-	// +listMapKey=index
-	// +kubebuilder:validation:MaxItems=100
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=1000
 	Pods []PodStatus `json:"pods,omitempty"`
 
 	// reportName is the ConfigMap with the merged histograms.

@@ -56,7 +56,7 @@ func startControlPlane(ctx context.Context, o options, dir string) (*controlPlan
 		Set("audit-log-path", p.audit).Set("audit-policy-file", policy).
 		// This program sends thousands of requests; they must not make the manager's wait.
 		Set("max-requests-inflight", "4000").Set("max-mutating-requests-inflight", "2000")
-	config, err := p.env.Start()
+	config, err := startSparing(p.env)
 	if err == nil {
 		err = p.connect(ctx, config, o, dir)
 	}
@@ -64,6 +64,21 @@ func startControlPlane(ctx context.Context, o options, dir string) (*controlPlan
 		return nil, errors.Join(fmt.Errorf("starting a kube-apiserver (make tools-kube-apiserver tools-etcd tools-kube-controller-manager builds it): %w", err), p.stop())
 	}
 	return p, nil
+}
+
+// startSparing starts the servers so that they collect garbage less often. They share few processors with all else here,
+// and have enough memory.
+func startSparing(env *envtest.Environment) (*rest.Config, error) {
+	const variable = "GOGC"
+	if old, isSet := os.LookupEnv(variable); isSet {
+		defer os.Setenv(variable, old)
+	} else {
+		defer os.Unsetenv(variable)
+	}
+	if err := os.Setenv(variable, "400"); err != nil {
+		return nil, err
+	}
+	return env.Start()
 }
 
 // connect starts the controllers of Jobs and of garbage, and makes the users.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"sync"
 	"time"
@@ -174,11 +175,17 @@ func (k *kubelet) status(p *corev1.Pod, change func(*corev1.PodStatus)) {
 	k.write(func() error { return k.patch(p, change) })
 }
 
+// patch sends a pod's whole status, and has the API server answer with metadata alone, because many pods change at once.
 func (k *kubelet) patch(p *corev1.Pod, change func(*corev1.PodStatus)) error {
-	p = p.DeepCopy()
-	before := p.DeepCopy()
-	change(&p.Status)
-	return client.IgnoreNotFound(k.api.Status().Patch(k.ctx, p, client.MergeFrom(before)))
+	status := p.Status.DeepCopy()
+	change(status)
+	body, err := json.Marshal(map[string]any{"status": status})
+	if err != nil {
+		return err
+	}
+	answer := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: p.Name}}
+	answer.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Pod"))
+	return client.IgnoreNotFound(k.api.Status().Patch(k.ctx, answer, client.RawPatch(types.MergePatchType, body)))
 }
 
 // write sends a request when there is room for it.

@@ -38,10 +38,10 @@ type sizes struct {
 // idleFor is how long a scene in which nothing happens is measured.
 func (s sizes) idleFor() time.Duration { return time.Duration(s.IdleSeconds) * time.Second }
 
-// presets are the values of -size. A run may have at most 100 pods.
+// presets are the values of -size.
 var presets = map[string]sizes{
 	"small": {Waiting: 20, Finished: 50, Loading: 10, LoadingPods: 3, LoadingSeconds: 10, Queue: 4, Unschedulable: 10, Delete: 20, Wide: 10, IdleSeconds: 10},
-	"full":  {Waiting: 1000, Finished: 5000, Loading: 100, LoadingPods: 10, LoadingSeconds: 120, Queue: 60, Unschedulable: 100, Delete: 500, Wide: 100, IdleSeconds: 60},
+	"full":  {Waiting: 1000, Finished: 5000, Loading: 100, LoadingPods: 10, LoadingSeconds: 120, Queue: 200, Unschedulable: 100, Delete: 500, Wide: 1000, IdleSeconds: 60},
 }
 
 // numbers are the flags that change one size of the preset.

@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
@@ -117,14 +118,22 @@ func encode(out io.Writer, all []*dto.MetricFamily) error {
 	return nil
 }
 
+// writers are used again, because a new one allocates 1 MB.
+var writers = sync.Pool{New: func() any {
+	z, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)
+	if err != nil {
+		panic(err)
+	}
+	return z
+}}
+
 // compress makes one member of a gzip file; members that follow each other are one file, too.
 func compress(plain []byte) ([]byte, error) {
 	var out bytes.Buffer
-	z, err := gzip.NewWriterLevel(&out, gzip.BestSpeed)
-	if err != nil {
-		return nil, err
-	}
-	_, err = z.Write(plain)
+	z := writers.Get().(*gzip.Writer)
+	defer writers.Put(z)
+	z.Reset(&out)
+	_, err := z.Write(plain)
 	if err == nil {
 		err = z.Close()
 	}

@@ -104,14 +104,14 @@ func (w *scrapedPod) result() Result {
 }
 
 // toScrape begins a scrape: it returns the pods to ask, which are unanswered until they answer. It leaves out pods whose final
-// result has arrived. A pod that only loads has its turn once in so many steps.
+// result has arrived. A pod that waits for its start, or only loads, has its turn once in so many steps.
 func (r *run) toScrape(now time.Time, steps int) []target {
 	r.turn++
 	var out []target
 	for _, w := range r.pods {
 		done := w.live != nil && w.live.Stage == results.StageDone
 		hasTurn := (r.turn+r.number+w.Index)%steps == 0
-		if !done && (hasTurn || r.ends || w.unanswered || !w.loads(now)) {
+		if !done && (hasTurn || r.ends || w.unanswered || !w.hasNoNews(now)) {
 			w.unanswered = true
 			out = append(out, target{w.Pod, w.course})
 		}
@@ -119,11 +119,11 @@ func (r *run) toScrape(now time.Time, steps int) []target {
 	return out
 }
 
-// loads reports whether the pod loads, as far as is known, and should not have ended yet. Such a pod has rarely other
-// news than its progress.
-func (w *scrapedPod) loads(now time.Time) bool {
+// hasNoNews reports whether the pod waits for its start, or loads and should not have ended yet, as far as is known. Such
+// a pod has rarely other news than its progress.
+func (w *scrapedPod) hasNoNews(now time.Time) bool {
 	if w.live == nil || w.live.Stage != results.StageMeasuring {
-		return false
+		return w.live != nil && w.live.Stage == results.StageReady
 	}
 	window := w.live.Window
 	return window.Planned == 0 || now.Before(window.Start.Add(window.Planned))
