@@ -82,6 +82,8 @@ func TestOperator(t *testing.T) {
 		{name: "endings", check: checkEndings},
 		{name: "queue", check: checkQueue},
 		{name: "starting", check: checkStarting},
+		{name: "second operator", check: checkSecondOperator},
+		{name: "strict", check: checkStrict},
 		{name: "prometheus", check: checkPrometheus, node: true},
 		{name: "guard", check: checkGuard},
 		{name: "control plane", check: checkControlPlane, slow: true},

@@ -34,7 +34,7 @@ var ends = []Entry{
 	{End, v1alpha1.ReasonGuardStopped, "A rule of `spec.guard.stopOn` ended the run. `status.guard` says which one. " + untilThen, "Reduce the load, or change the rule."},
 	{End, v1alpha1.ReasonUnsupported, "A member does not serve a call that the workload needs.", "Check the version of the members."},
 	{End, v1alpha1.ReasonEndpointNotAllowed, "The `limits` of the chart forbid load on an address of the target.", "Use another target, or ask the administrator of the operator."},
-	{End, v1alpha1.ReasonLimitExceeded, "The run needs more pods or a higher rate than the `limits` of the chart allow.", "Reduce the load."},
+	{End, v1alpha1.ReasonLimitExceeded, "The run needs more pods or a higher rate than the `limits` of the chart allow, or it has no `load.rate` although they limit the rate.", "Reduce the load; set `load.rate` if the run has none."},
 	{End, v1alpha1.ReasonQuotaInsufficient, "The run is expected to write more than `spec.guard` allows.", "Write less, raise the quota of etcd, or set `guard.maxFreeQuotaPercent`."},
 	{End, v1alpha1.ReasonControlPlaneTarget, "Others depend on the target. It has keys of an API server, it is in `controlPlaneEndpoints` of the chart, or it is a ZooKeeper with znodes of Kafka, HBase and the like.", "Use another etcd. `guard.acknowledgeControlPlane` allows the run."},
 	{End, v1alpha1.ReasonPrefixNotEmpty, "One of: `target.keyPrefix` already has keys; a lease with one of the run's IDs already exists; another run owns a prefix that `target.keyPrefix` lies within. Nothing of others was changed.", "Choose another prefix. `kubectl etcdbench clean` removes what killed runs left."},

@@ -33,6 +33,10 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 {{- end }}
 
+{{- define "operator.clientImage" -}}
+{{- .Values.clientImage | default (include "operator.image" .) -}}
+{{- end }}
+
 {{/* The operator's rules, which controller-gen derives from the code. */}}
 {{- define "operator.rules" -}}
 {{- $role := .Files.Get "generated/role.yaml" | fromYaml -}}

@@ -152,9 +152,9 @@ func TestChartAndKustomizeHaveTheSameStrictMode(t *testing.T) {
 			strict++
 		}
 	}
-	// Six policies, each with its binding.
-	if strict != 12 || len(chart) != len(before)+strict {
-		t.Errorf("strict mode has %d objects in kustomize, and adds %d to the chart, wanted 12", strict, len(chart)-len(before))
+	// Five policies, each with its binding.
+	if strict != 10 || len(chart) != len(before)+strict {
+		t.Errorf("strict mode has %d objects in kustomize, and adds %d to the chart, wanted 10", strict, len(chart)-len(before))
 	}
 	if _, err := helmTemplate(t, strictMode, "admissionPolicies.enabled=false"); err == nil || !strings.Contains(err.Error(), "set both to true") {
 		t.Errorf("wanted strict mode without policies to be refused, found %v", err)

@@ -67,6 +67,15 @@ func installPolicies(t *testing.T) {
 			return clientAs(t, "probe").Create(ctx, refused.DeepCopy(), client.DryRunAll)
 		})
 	}
+	allowWholeOperator(t, namespace)
+	for _, refused := range []*object{
+		newJob(t, namespace, "hostNetwork: true", ""),
+		parse(t, fmt.Sprintf("{apiVersion: v1, kind: ConfigMap, metadata: {namespace: %s, name: any}}", namespace)),
+	} {
+		waitUntilRefused(t, func(ctx context.Context) error {
+			return clientAs(t, operatorUser).Create(ctx, refused.DeepCopy(), client.DryRunAll)
+		})
+	}
 }
 
 // waitUntilRefused waits until the API server enforces a policy.
