@@ -41,14 +41,24 @@ type pod struct {
 	stopped bool
 	// placed, ready and ended are what the API server has been told.
 	placed, ready, ended bool
+
+	// course and last are the encoded course, and the termination message of a pod that has done everything. They are
+	// made while the pod loads: on a cluster, pods do not share their processors with the manager when they end.
+	course func() ([]byte, error)
+	last   func() string
 }
 
 func newPod(p *corev1.Pod, ip string, window time.Duration, t *tape) *pod {
 	index, _ := strconv.Atoi(p.Annotations[batchv1.JobCompletionIndexAnnotation])
-	return &pod{
+	a := &pod{
 		namespace: p.Namespace, name: p.Name, run: p.Labels[v1alpha1.LabelRunName], runUID: p.Labels[v1alpha1.LabelRunUID],
 		index: index, window: window, ip: ip, tape: t,
 	}
+	a.course = sync.OnceValues(func() ([]byte, error) {
+		return wire.MarshalCourse(&results.Snapshot{RunUID: a.runUID, Index: a.index, Course: a.tape.course})
+	})
+	a.last = sync.OnceValue(func() string { return a.messageAt(a.end().Add(drainFor + cleanFor)) })
+	return a
 }
 
 // follow reads the annotations as the pod reads its files.
@@ -60,6 +70,11 @@ func (a *pod) follow(annotations map[string]string, now time.Time) {
 	}
 	if at, err := time.Parse(time.RFC3339Nano, annotations[plan.AnnotationStartAt]); err == nil && a.start.IsZero() {
 		a.start, a.told = at, now
+		// The pods of a run do it at different times.
+		time.AfterFunc(time.Until(at)+a.window/4+a.window/2*time.Duration(a.index%10)/10, func() {
+			_, _ = a.course()
+			a.last()
+		})
 	}
 	a.stopped = a.stopped || annotations[plan.AnnotationStop] == "true"
 }
@@ -142,6 +157,16 @@ func earlier(a, b time.Time) time.Time {
 
 // message is the termination message.
 func (a *pod) message(now time.Time) string {
+	a.mu.Lock()
+	whole := !a.stopped && !a.start.IsZero() && a.stage(now) == results.StageDone
+	a.mu.Unlock()
+	if whole {
+		return a.last()
+	}
+	return a.messageAt(now)
+}
+
+func (a *pod) messageAt(now time.Time) string {
 	s, f := a.snapshot(now)
 	if f != nil {
 		s.Operations = map[spec.Operation]*results.OperationResult{spec.OperationPut: f.result}
@@ -167,7 +192,7 @@ func (a *pod) serve() error {
 		_, _ = w.Write(body)
 	})
 	mux.HandleFunc(plan.CoursePath, func(w http.ResponseWriter, _ *http.Request) {
-		if course, err := wire.MarshalCourse(&results.Snapshot{RunUID: a.runUID, Index: a.index, Course: a.tape.course}); err == nil {
+		if course, err := a.course(); err == nil {
 			_, _ = w.Write(course)
 		}
 	})
