@@ -36,29 +36,29 @@ func (r *EtcdBenchmarkReconciler) announce(ctx context.Context, run *v1alpha1.Et
 	}
 }
 
-// mostSilentPods is how many pods that fall silent together have an event each.
-const mostSilentPods = 10
-
-// announceSilentPods records events for pods that could be scraped before and cannot now.
+// announceSilentPods records an event if pods could be scraped before and cannot now. There is one event for all of them,
+// because events with the same reason about the same run are counted, and only the note of the first is kept.
 func (r *EtcdBenchmarkReconciler) announceSilentPods(ctx context.Context, run *v1alpha1.EtcdBenchmark, before *v1alpha1.EtcdBenchmarkStatus) {
 	silent := func(p v1alpha1.PodStatus) bool { return strings.HasPrefix(p.Message, notScraped) }
 	was := map[string]bool{}
 	for _, p := range before.Pods {
 		was[p.Name] = silent(p)
 	}
-	announced := 0
+	var fallen []v1alpha1.PodStatus
 	for _, p := range run.Status.Pods {
-		if !silent(p) || was[p.Name] {
-			continue
-		}
-		log.FromContext(ctx).Info("A client pod cannot be scraped", "pod", p.Name, "problem", p.Message)
-		if announced++; announced <= mostSilentPods {
-			emit(r.Recorder, run, true, v1alpha1.EventPodNotScraped, fmt.Sprintf("Client pod %d (%s): %s", p.Index, p.Name, p.Message))
+		if silent(p) && !was[p.Name] {
+			fallen = append(fallen, p)
+			log.FromContext(ctx).Info("A client pod cannot be scraped", "pod", p.Name, "problem", p.Message)
 		}
 	}
-	if more := announced - mostSilentPods; more > 0 {
-		emit(r.Recorder, run, true, v1alpha1.EventPodNotScraped, fmt.Sprintf("And %d more client pods: status.pods names them.", more))
+	if len(fallen) == 0 {
+		return
 	}
+	note := fmt.Sprintf("Client pod %d (%s): %s", fallen[0].Index, fallen[0].Name, fallen[0].Message)
+	if len(fallen) > 1 {
+		note = fmt.Sprintf("%d client pods cannot be scraped. %s. status.pods has the others.", len(fallen), strings.TrimSuffix(note, "."))
+	}
+	emit(r.Recorder, run, true, v1alpha1.EventPodNotScraped, note)
 }
 
 // announceConditions announces the conditions of a run or a suite.
@@ -119,5 +119,9 @@ func (r *EtcdBenchmarkReconciler) collect(o lifecycle.Observed, status *v1alpha1
 			pods = append(pods, collector.Pod{Name: p.Name, Index: p.Index, IP: p.IP})
 		}
 	}
-	r.Collector.Watch(o.Run.UID, key, slices.Clip(pods), status.Ending != nil)
+	phase := collector.Phase{Ends: status.Ending != nil}
+	if status.StartAt != nil {
+		phase.Start = status.StartAt.Time
+	}
+	r.Collector.Watch(o.Run.UID, key, slices.Clip(pods), phase)
 }

@@ -163,10 +163,10 @@ func podStatuses(run *v1alpha1.EtcdBenchmark, pods []lifecycle.Pod, final bool) 
 	return out
 }
 
-// mayBeLost are the pods whose results a restarted operator may not find again, by index: those without an object
+// mayBeLost are the pods with results that a restarted operator may not find again, by index: those without an object
 // before those that do not answer, and these before those that have ended, whose objects may be deleted.
 func mayBeLost(pods []lifecycle.Pod) map[int]bool {
-	unreachable := slices.DeleteFunc(slices.Clone(pods), func(p lifecycle.Pod) bool { return !p.IsUnreachable() })
+	unreachable := slices.DeleteFunc(slices.Clone(pods), func(p lifecycle.Pod) bool { return !p.IsUnreachable() || p.Newest() == nil })
 	first := map[lifecycle.PodState]int{lifecycle.PodGone: -2, lifecycle.PodRunning: -1}
 	slices.SortStableFunc(unreachable, func(a, b lifecycle.Pod) int { return first[a.State] - first[b.State] })
 	kept := map[int]bool{}

@@ -176,12 +176,16 @@ func TestAWideRunFitsInOneRequest(t *testing.T) {
 		measured(reported)
 		pods[i] = lifecycle.Pod{Index: i, Name: fmt.Sprintf("wide-0123456789ab-%d-abcde", i), State: lifecycle.PodEnded, Final: reported}
 	}
-	// The objects of the first 750 still say how they ended.
+	// The objects of the others still say how they ended.
 	for i := 750; i < 1000; i++ {
 		pods[i].State, pods[i].Unreachable = lifecycle.PodRunning, true
 	}
 	for i := 900; i < 1000; i++ {
 		pods[i].State = lifecycle.PodGone
+	}
+	// These have left nothing to keep.
+	for i := range 10 {
+		pods[i].State, pods[i].Final = lifecycle.PodGone, nil
 	}
 	keepResults(run, lifecycle.Observed{Run: run, Pods: pods}, nil, time.Now())
 	var kept []int32

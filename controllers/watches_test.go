@@ -81,7 +81,7 @@ func observePod(t *testing.T, run *v1alpha1.EtcdBenchmark, pod *corev1.Pod) map[
 		Client:    fake.NewClientBuilder().WithScheme(scheme).WithObjects(run).Build(),
 		Collector: collector.New(nil),
 	}
-	r.Collector.Watch(run.UID, client.ObjectKeyFromObject(run), nil, false)
+	r.Collector.Watch(run.UID, client.ObjectKeyFromObject(run), nil, collector.Phase{})
 	want := types.NamespacedName{Namespace: pod.Namespace, Name: pod.Labels[v1alpha1.LabelRunName]}
 	if got := r.runOfPod(t.Context(), pod); len(got) != 1 || got[0].NamespacedName != want {
 		t.Errorf("wanted %s to be reconciled, found %v", want, got)

@@ -73,7 +73,7 @@ func (b *EtcdBenchmark) PlanName() string { return b.childName("-plan") }
 // ReportConfigMapName returns the name of the ConfigMap with the merged histograms.
 func (b *EtcdBenchmark) ReportConfigMapName() string { return b.childName("-report") }
 
-// childName is at most 57 characters long, so that "-99" and a suffix still fit into a pod's host name of 63.
+// childName is at most 57 characters long, so that the index of a pod and a suffix still fit into a pod's host name of 63.
 func (b *EtcdBenchmark) childName(suffix string) string {
 	base := strings.ReplaceAll(b.Name, ".", "-")
 	if len(base) > maxChildBase {

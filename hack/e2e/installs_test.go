@@ -41,7 +41,7 @@ func checkStrict(t *testing.T) {
 	if err := attempt(privateSecret, suite.image); err != nil {
 		t.Errorf("wanted that a stolen token can mount any Secret without strict mode, as docs/security.md says, found: %v", err)
 	}
-	if err := attempt(clientSecret, "example.org/another:1"); err == nil || !strings.Contains(err.Error(), "has the image") {
+	if err := attempt(clientSecret, "example.org/another:1"); err == nil || !strings.Contains(err.Error(), "and the image") {
 		t.Errorf("wanted the refusal of another image, found: %v", err)
 	}
 	t.Cleanup(func() {
@@ -134,7 +134,7 @@ func stolenJob(t *testing.T, run *v1alpha1.EtcdBenchmark, secret, image string) 
 }
 
 // checkSecondOperator installs a second operator, each with a namespace of its own. A run of the second waits for one of
-// the first that loads the same etcd, and learns nothing about it.
+// the first that loads the same etcd, and learns neither its name nor its namespace.
 func checkSecondOperator(t *testing.T) {
 	const second = "second-operator"
 	ours, theirs := namespace(t, "first-tenant"), namespace(t, "second-tenant")
@@ -158,7 +158,7 @@ func checkSecondOperator(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	holder, waiting := newEndless(ours, "tenants-run"), newPutIn(theirs, suite.side, "waiting", 300)
+	holder, waiting := newEndless(ours, "tenants-run"), newPutIn(theirs, suite.side, "second-tenants-run", 300)
 	for _, b := range []*v1alpha1.EtcdBenchmark{holder, waiting} {
 		b.Spec.Target.ConcurrentRuns = v1alpha1.ConcurrentRunsQueue
 	}

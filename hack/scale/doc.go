@@ -1,4 +1,4 @@
-// Command scale measures what the operator costs beside thousands of runs and hundreds of client pods:
+// Command scale measures what the operator costs beside thousands of runs, with up to 1,000 client pods:
 //
 //	go run ./hack/scale [-size small|full] [-scenes idle,queue] [-out out/scale.json]
 //

@@ -155,7 +155,7 @@ func (s *stage) load(ctx context.Context, o *outcome, namespace string, runs, ta
 
 // playWide measures one run with many pods.
 func (s *stage) playWide(ctx context.Context, o *outcome) error {
-	// In less time, the requests of 1,000 pods are more per second than a load may have.
+	// With a shorter window, 1,000 pods would exceed the maximum rate of a load.
 	const window = 30 * time.Second
 	if err := s.makeNamespace(ctx, "wide"); err != nil {
 		return err

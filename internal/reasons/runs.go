@@ -39,7 +39,7 @@ var ends = []Entry{
 	{End, v1alpha1.ReasonControlPlaneTarget, "Others depend on the target. It has keys of an API server, it is in `controlPlaneEndpoints` of the chart, or it is a ZooKeeper with znodes of Kafka, HBase and the like.", "Use another etcd. `guard.acknowledgeControlPlane` allows the run."},
 	{End, v1alpha1.ReasonPrefixNotEmpty, "One of: `target.keyPrefix` already has keys; a lease with one of the run's IDs already exists; another run owns a prefix that `target.keyPrefix` lies within. Nothing of others was changed.", "Choose another prefix. `kubectl etcdbench clean` removes what killed runs left."},
 	{End, v1alpha1.ReasonImageUnavailable, "The client image cannot be pulled.", "Check the image and the pull secret."},
-	{End, v1alpha1.ReasonPodsForbidden, "A quota, limit range or admission policy refused the client pods.", "Check quotas, limits and policies of the namespace."},
+	{End, v1alpha1.ReasonPodsForbidden, "A quota, limit range or admission policy refused the client pods.", "Read the message: it names the quota, the limit or the policy. `etcd-benchmark-operator-jobs` is the operator's own policy for its Jobs."},
 	{End, v1alpha1.ReasonUnschedulable, "No node accepts the client pods.", "Check the nodes and `spec.pod`."},
 	{End, v1alpha1.ReasonPodsNotReady, "The client pods did not become ready in time.", "Check the nodes and `spec.pod`, and `kubectl etcdbench logs NAME`."},
 	{End, v1alpha1.ReasonPartlyCompleted, "Client pods were lost, and `spec.onPodLost` is `Continue`. The result is partial: it has what the other pods measured.", "Find out why the pods were lost, and repeat the run."},

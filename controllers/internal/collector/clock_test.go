@@ -36,7 +36,7 @@ func TestClocksAreComparedWithTheCollectorsClock(t *testing.T) {
 	ahead.Clock = now.Add(10 * time.Second)
 	c := serve(t, metrics(ahead))
 	c.now = func() time.Time { return now }
-	c.Watch(uid, key, []Pod{{Name: "p", Index: 3, IP: "198.18.0.1"}}, false)
+	c.Watch(uid, key, []Pod{{Name: "p", Index: 3, IP: "198.18.0.1"}}, Phase{})
 	c.scrape(t.Context(), c.runs[uid])
 	if got := c.Results(uid)["p"].Clock; got == nil || got.Offset() != 10*time.Second {
 		t.Errorf("the offset is %+v, wanted 10 s", got)

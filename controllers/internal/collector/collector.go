@@ -20,7 +20,7 @@ import (
 
 const (
 	scrapeEvery = time.Second
-	// While more than manyPods are scraped, those that only load are scraped less often, so that about manyPods answer per
+	// While more than manyPods are scraped, those that wait for their start or only load are scraped less often, so that about manyPods answer per
 	// scrapeEvery, but each at least every mostSteps × scrapeEvery. Their histograms are large, and are kept coarser.
 	manyPods  = 200
 	mostSteps = 5
@@ -111,9 +111,16 @@ func (c *Collector) Start(ctx context.Context) error {
 	}
 }
 
-// Watch sets the pods of the run to scrape from now on. ends says that the run waits for its pods to end: they are scraped
-// often, however many there are.
-func (c *Collector) Watch(uid types.UID, key types.NamespacedName, pods []Pod, ends bool) {
+// Phase is what a run waits for.
+type Phase struct {
+	// Start is the common start of the pods; zero before it is set.
+	Start time.Time
+	// Ends is whether the run waits for its pods to end: they are scraped often, however many there are.
+	Ends bool
+}
+
+// Watch sets the pods of the run to scrape from now on.
+func (c *Collector) Watch(uid types.UID, key types.NamespacedName, pods []Pod, phase Phase) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r, ok := c.runs[uid]
@@ -123,7 +130,7 @@ func (c *Collector) Watch(uid types.UID, key types.NamespacedName, pods []Pod, e
 		c.runNumber++
 		c.runs[uid] = r
 	}
-	r.ends = ends
+	r.phase = phase
 	r.watch(pods, c.now())
 }
 

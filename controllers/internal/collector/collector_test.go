@@ -59,7 +59,7 @@ func TestScrapesAndWakes(t *testing.T) {
 	defer cancel()
 	ended := make(chan error)
 	go func() { ended <- c.Start(ctx) }()
-	c.Watch(uid, key, []Pod{{Name: "p", Index: 3, IP: "198.18.0.1"}}, false)
+	c.Watch(uid, key, []Pod{{Name: "p", Index: 3, IP: "198.18.0.1"}}, Phase{})
 	select {
 	case e := <-c.Events():
 		if e.Object.GetName() != "run" || e.Object.GetNamespace() != "ns" {
@@ -210,8 +210,8 @@ func TestDue(t *testing.T) {
 // Runs that wait have no pods: they do not make the progress of others rarer.
 func TestOnlyRunsWithPodsCount(t *testing.T) {
 	c := New(nil)
-	c.Watch("waits", types.NamespacedName{Name: "waits"}, nil, false)
-	c.Watch("loads", types.NamespacedName{Name: "loads"}, []Pod{{Name: "p"}}, false)
+	c.Watch("waits", types.NamespacedName{Name: "waits"}, nil, Phase{})
+	c.Watch("loads", types.NamespacedName{Name: "loads"}, []Pod{{Name: "p"}}, Phase{})
 	for range 2 {
 		c.idle(0)
 		if c.scraped != 1 {
@@ -241,7 +241,7 @@ func TestManyPodsAreKeptCoarser(t *testing.T) {
 			op.CompletedInWindow = 1000
 			s.Operations = map[spec.Operation]*results.OperationResult{spec.OperationPut: op}
 			c := serve(t, metrics(s))
-			c.Watch(uid, key, []Pod{{Name: "p", IP: "198.18.0.1"}}, false)
+			c.Watch(uid, key, []Pod{{Name: "p", IP: "198.18.0.1"}}, Phase{})
 			c.pods = tc.pods
 			// A pod that is done is asked again for its course.
 			for range courseAttempts + 1 {
@@ -263,7 +263,7 @@ func TestRunsAreSpread(t *testing.T) {
 	c := New(nil)
 	for i := range 2 * slots {
 		name := fmt.Sprint(i)
-		c.Watch(types.UID(name), types.NamespacedName{Name: name}, []Pod{{Name: "p"}}, false)
+		c.Watch(types.UID(name), types.NamespacedName{Name: name}, []Pod{{Name: "p"}}, Phase{})
 	}
 	for slot := range slots {
 		if n := len(c.idle(slot)); n != 2 {
@@ -288,10 +288,12 @@ func TestManyPodsThatLoadAreScrapedLessOften(t *testing.T) {
 		"no answer yet":        {2 * manyPods, func(_ *run, w *scrapedPod) { w.live = nil }, 60},
 		"the last was missed":  {2 * manyPods, func(_ *run, w *scrapedPod) { w.unanswered = true }, 60},
 		"is ready":             {2 * manyPods, func(_ *run, w *scrapedPod) { w.live.Stage = results.StageReady }, 20},
+		"has its start":        {2 * manyPods, func(r *run, w *scrapedPod) { w.live.Stage, r.phase.Start = results.StageReady, begin.Add(time.Minute) }, 20},
+		"should have started":  {2 * manyPods, func(r *run, w *scrapedPod) { w.live.Stage, r.phase.Start = results.StageReady, begin.Add(-time.Second) }, 60},
 		"claims its keys":      {2 * manyPods, func(_ *run, w *scrapedPod) { w.live.Stage = results.StageClaiming }, 60},
 		"has measured":         {2 * manyPods, func(_ *run, w *scrapedPod) { w.live.Stage = results.StageCleaning }, 60},
 		"the window has ended": {2 * manyPods, func(_ *run, w *scrapedPod) { w.live.Window.Start = begin.Add(-time.Hour) }, 60},
-		"the run ends":         {2 * manyPods, func(r *run, _ *scrapedPod) { r.ends = true }, 60},
+		"the run ends":         {2 * manyPods, func(r *run, _ *scrapedPod) { r.phase.Ends = true }, 60},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -301,7 +303,7 @@ func TestManyPodsThatLoadAreScrapedLessOften(t *testing.T) {
 			for i := range 10 {
 				pods = append(pods, Pod{Name: fmt.Sprint(i), Index: i})
 			}
-			c.Watch(uid, key, pods, false)
+			c.Watch(uid, key, pods, Phase{})
 			r, asked, mostOthers := c.runs[uid], 0, 0
 			for range 60 {
 				for i, p := range pods {
@@ -327,7 +329,7 @@ func TestManyPodsThatLoadAreScrapedLessOften(t *testing.T) {
 				t.Errorf("wanted %d scrapes in a minute, found %d", tc.want, asked)
 			}
 			// One pod with news does not bring back the cost of all, and they have their turns at different times.
-			if tc.others >= 2*manyPods && !r.ends && mostOthers > 4 {
+			if tc.others >= 2*manyPods && !r.phase.Ends && mostOthers > 4 {
 				t.Errorf("wanted at most 4 of the 9 other pods at a time, found %d", mostOthers)
 			}
 		})
@@ -402,11 +404,11 @@ func TestTheLastScrapeCounts(t *testing.T) {
 func TestReplacedPodsAreForgotten(t *testing.T) {
 	c := New(nil)
 	for _, name := range []string{"first", "second", "third"} {
-		c.Watch(uid, key, []Pod{{Name: name, Index: 1, IP: name}}, false)
+		c.Watch(uid, key, []Pod{{Name: name, Index: 1, IP: name}}, Phase{})
 		c.runs[uid].take(map[string]answer{name: {snapshot: snapshot(1, results.StageReady)}}, time.Time{})
 		c.Keep(uid, name, snapshot(1, results.StageDone))
 	}
-	c.Watch(uid, key, []Pod{{Name: "last", Index: 1, IP: "last"}}, false)
+	c.Watch(uid, key, []Pod{{Name: "last", Index: 1, IP: "last"}}, Phase{})
 	got := c.Results(uid)
 	if _, ok := got["last"]; !ok || len(got) > 2 || got["third"].Left == nil {
 		t.Errorf("wanted the pod that is there, and the message of the one before, found %v", got)
@@ -420,7 +422,7 @@ func TestKeepAndForget(t *testing.T) {
 	if c.Results(uid) != nil {
 		t.Error("wanted nothing to be kept of a run that is not watched")
 	}
-	c.Watch(uid, key, nil, false)
+	c.Watch(uid, key, nil, Phase{})
 	c.Keep(uid, "p", message)
 	if c.Results(uid)["p"].Left != message {
 		t.Error("wanted the message of a pod that is gone to be kept")
@@ -439,13 +441,13 @@ func TestAsked(t *testing.T) {
 	c.now = func() time.Time { return now }
 	pods := []Pod{{Name: "p", IP: "198.18.0.1"}}
 	for range 3 {
-		c.Watch(uid, key, pods, false)
+		c.Watch(uid, key, pods, Phase{})
 		now = now.Add(2 * time.Second)
 	}
 	if got := c.Results(uid)["p"].Asked; got != 6*time.Second {
 		t.Errorf("wanted the pod to be asked for 6 s, found %s", got)
 	}
-	c.Watch(uid, key, nil, false)
+	c.Watch(uid, key, nil, Phase{})
 	if got := c.Results(uid)["p"].Asked; got != 0 {
 		t.Errorf("wanted the pod not to be scraped, found it for %s", got)
 	}

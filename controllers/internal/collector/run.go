@@ -17,9 +17,8 @@ type run struct {
 	// number spreads the runs, and the pods that are scraped less often, over time.
 	number int
 	// turn is how often the run was scraped.
-	turn int
-	// ends is whether the run waits for its pods to end.
-	ends bool
+	turn  int
+	phase Phase
 
 	pods map[string]*scrapedPod
 	// published is what the reconciler sees; it changes only with an event.
@@ -111,7 +110,7 @@ func (r *run) toScrape(now time.Time, steps int) []target {
 	for _, w := range r.pods {
 		done := w.live != nil && w.live.Stage == results.StageDone
 		hasTurn := (r.turn+r.number+w.Index)%steps == 0
-		if !done && (hasTurn || r.ends || w.unanswered || !w.hasNoNews(now)) {
+		if !done && (hasTurn || r.phase.Ends || w.unanswered || !w.hasNoNews(r.phase.Start, now)) {
 			w.unanswered = true
 			out = append(out, target{w.Pod, w.course})
 		}
@@ -121,9 +120,14 @@ func (r *run) toScrape(now time.Time, steps int) []target {
 
 // hasNoNews reports whether the pod waits for its start, or loads and should not have ended yet, as far as is known. Such
 // a pod has rarely other news than its progress.
-func (w *scrapedPod) hasNoNews(now time.Time) bool {
-	if w.live == nil || w.live.Stage != results.StageMeasuring {
-		return w.live != nil && w.live.Stage == results.StageReady
+func (w *scrapedPod) hasNoNews(start, now time.Time) bool {
+	switch {
+	case w.live == nil:
+		return false
+	case w.live.Stage == results.StageReady:
+		return start.IsZero() || now.Before(start)
+	case w.live.Stage != results.StageMeasuring:
+		return false
 	}
 	window := w.live.Window
 	return window.Planned == 0 || now.Before(window.Start.Add(window.Planned))

@@ -38,7 +38,7 @@ func newJob(t *testing.T, namespace, pod, container string) *object {
 		metadata: {labels: {%[3]s}}, spec: {
 		restartPolicy: Never, automountServiceAccountToken: false, securityContext: {runAsNonRoot: true}}}}}`, runName, namespace, runLabels))
 	spec := o.Object["spec"].(map[string]any)["template"].(map[string]any)["spec"].(map[string]any)
-	main := parse(t, "{name: main, image: '"+clientImage+":any', securityContext: {allowPrivilegeEscalation: false}}").Object
+	main := parse(t, "{name: main, image: '"+clientImage+":any', command: [/loadgen], securityContext: {allowPrivilegeEscalation: false}}").Object
 	for field, value := range parse(t, "{"+container+"}").Object {
 		main[field] = value
 	}
@@ -59,26 +59,30 @@ func TestTheOperatorCreatesOnlyItsJobs(t *testing.T) {
 	volume := func(kind string) string { return "volumes: [{name: v, " + kind + "}]" }
 	const anyImage = "name: first, image: example.org/image"
 	tests := map[string]struct{ pod, container, want string }{
-		"none":                        {"", "", ""},
-		"a projected Secret":          {volume("projected: {sources: [{secret: {name: private}}]}"), "", noOtherWay + "only volumes"},
-		"a projected token":           {volume("projected: {sources: [{serviceAccountToken: {path: token}}]}"), "", noOtherWay + "only volumes"},
-		"a volume of another kind":    {volume("cephfs: {monitors: [a], secretRef: {name: private}}"), "", noOtherWay + "only volumes"},
-		"a driver's volume":           {volume("csi: {driver: d, nodePublishSecretRef: {name: private}}"), "", noOtherWay + "only volumes"},
-		"a folder of the node":        {volume("hostPath: {path: /var/lib/kubelet}"), "", noOtherWay + "only volumes"},
-		"a volume claim":              {volume("persistentVolumeClaim: {claimName: data}"), "", noOtherWay + "only volumes"},
-		"a variable":                  {"", "env: [{name: A, valueFrom: {secretKeyRef: {name: private, key: a}}}]", noOtherWay + "neither environment"},
-		"all variables":               {"", "envFrom: [{secretRef: {name: private}}]", noOtherWay + "neither environment"},
-		"an init container":           {"initContainers: [{" + anyImage + "}]", "", noOtherWay + "neither environment"},
-		"the token of a service user": {"automountServiceAccountToken: true", "", noOtherWay + "neither a service account"},
-		"a service account":           {"serviceAccountName: admin", "", noOtherWay + "neither a service account"},
-		"the node's network":          {"hostNetwork: true", "", noOtherWay + "no privileges"},
-		"the node's processes":        {"hostPID: true", "", noOtherWay + "no privileges"},
-		"the node's memory":           {"hostIPC: true", "", noOtherWay + "no privileges"},
-		"root":                        {"securityContext: {}", "", noOtherWay + "no privileges"},
-		"a container as root":         {"", "securityContext: {allowPrivilegeEscalation: false, runAsNonRoot: false}", noOtherWay + "no privileges"},
-		"a privileged container":      {"", "securityContext: {privileged: true}", noOtherWay + "no privileges"},
-		"privileges by escalation":    {"", "securityContext: {}", noOtherWay + "no privileges"},
-		"a capability":                {"", "securityContext: {allowPrivilegeEscalation: false, capabilities: {add: [SYS_PTRACE]}}", noOtherWay + "no privileges"},
+		"none":                     {"", "", ""},
+		"a projected Secret":       {volume("projected: {sources: [{secret: {name: private}}]}"), "", noOtherWay + "only volumes"},
+		"a projected token":        {volume("projected: {sources: [{serviceAccountToken: {path: token}}]}"), "", noOtherWay + "only volumes"},
+		"a volume of another kind": {volume("cephfs: {monitors: [a], secretRef: {name: private}}"), "", noOtherWay + "only volumes"},
+		"a driver's volume":        {volume("csi: {driver: d, nodePublishSecretRef: {name: private}}"), "", noOtherWay + "only volumes"},
+		"a folder of the node":     {volume("hostPath: {path: /var/lib/kubelet}"), "", noOtherWay + "only volumes"},
+		"a volume claim":           {volume("persistentVolumeClaim: {claimName: data}"), "", noOtherWay + "only volumes"},
+		"a variable":               {"", "env: [{name: A, valueFrom: {secretKeyRef: {name: private, key: a}}}]", noOtherWay + "neither environment"},
+		"all variables":            {"", "envFrom: [{secretRef: {name: private}}]", noOtherWay + "neither environment"},
+		"an init container":        {"initContainers: [{" + anyImage + "}]", "", noOtherWay + "neither environment"},
+		"the token of an account":  {"automountServiceAccountToken: true", "", noOtherWay + "neither a service account"},
+		"a service account":        {"serviceAccountName: admin", "", noOtherWay + "neither a service account"},
+		"a chosen node":            {"nodeName: node", "", noOtherWay + "no privileges"},
+		"a priority":               {"priorityClassName: system-node-critical", "", noOtherWay + "no privileges"},
+		"a port of the node":       {"", "ports: [{containerPort: 9090, hostPort: 9090}]", noOtherWay + "no privileges"},
+		"another program":          {"", "command: [/manager]", "has the command /loadgen"},
+		"the node's network":       {"hostNetwork: true", "", noOtherWay + "no privileges"},
+		"the node's processes":     {"hostPID: true", "", noOtherWay + "no privileges"},
+		"the node's memory":        {"hostIPC: true", "", noOtherWay + "no privileges"},
+		"root":                     {"securityContext: {}", "", noOtherWay + "no privileges"},
+		"a container as root":      {"", "securityContext: {allowPrivilegeEscalation: false, runAsNonRoot: false}", noOtherWay + "no privileges"},
+		"a privileged container":   {"", "securityContext: {privileged: true}", noOtherWay + "no privileges"},
+		"privileges by escalation": {"", "securityContext: {}", noOtherWay + "no privileges"},
+		"a capability":             {"", "securityContext: {allowPrivilegeEscalation: false, capabilities: {add: [SYS_PTRACE]}}", noOtherWay + "no privileges"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -106,8 +110,8 @@ func TestTheOperatorCreatesOnlyWhatBelongsToARun(t *testing.T) {
 		"a cleanup Job":                   {"Job", runName + "-cleanup", clientImage + ":0.1.0", labels, ""},
 		"an image with a digest":          {"Job", runName, clientImage + ":0.1.0" + digest, labels, ""},
 		"an image without a tag":          {"Job", runName, clientImage, labels, ""},
-		"another image":                   {"Job", runName, "example.org/miner:1", labels, "has the image " + clientImage + ", and this one has example.org/miner:1"},
-		"another image of the repository": {"Job", runName, clientImage + "-debug:1", labels, "has the image"},
+		"another image":                   {"Job", runName, "example.org/miner:1", labels, "and the image " + clientImage + ", and this one has /loadgen of example.org/miner:1"},
+		"another image of the repository": {"Job", runName, clientImage + "-debug:1", labels, "and the image"},
 		"the name of another run":         {"Job", "put-76543210", clientImage, labels, "has the name of its run"},
 		"the name of another program":     {"Job", "backup", clientImage, labels, "has the name of its run"},
 		"a Job of another program":        {"Job", runName, clientImage, map[string]string{managedBy: "other", "etcdbench.dev/run-uid": run}, "have the labels"},
@@ -116,7 +120,7 @@ func TestTheOperatorCreatesOnlyWhatBelongsToARun(t *testing.T) {
 		"a report":                        {"ConfigMap", runName + "-report", "", labels, ""},
 		"another ConfigMap of the run":    {"ConfigMap", runName, "", labels, "only the plans and reports"},
 		"another ConfigMap":               {"ConfigMap", "settings", "", labels, "only the plans and reports"},
-		"a plan of another program":       {"ConfigMap", runName + "-plan", "", map[string]string{managedBy: "other", "etcdbench.dev/run-uid": run}, "has the label"},
+		"a plan of another program":       {"ConfigMap", runName + "-plan", "", map[string]string{managedBy: "other", "etcdbench.dev/run-uid": run}, "has the labels"},
 		"a plan of another run":           {"ConfigMap", "put-76543210-plan", "", labels, "only the plans and reports"},
 		"a plan of no run":                {"ConfigMap", "put--plan", "", map[string]string{managedBy: operatorName}, "only the plans and reports"},
 	}
@@ -134,15 +138,24 @@ func TestTheOperatorCreatesOnlyWhatBelongsToARun(t *testing.T) {
 	}
 }
 
-// A stolen token changes no ConfigMap of others.
+// A stolen token changes no ConfigMap of others, and does not make one the operator's by its labels.
 func TestTheOperatorChangesOnlyItsConfigMaps(t *testing.T) {
 	withPolicies(t)
 	namespace := newNamespace(t)
 	allowWholeOperator(t, namespace)
-	for name, want := range map[string]string{"settings": "only the plans and reports", runName + "-report": ""} {
-		o := parse(t, fmt.Sprintf("{apiVersion: v1, kind: ConfigMap, metadata: {namespace: %s, name: %s, labels: {%s}}}", namespace, name, runLabels))
-		create(t, clientAs(t, ""), o)
-		checkRefusal(t, clientAs(t, operatorUser).Patch(t.Context(), o, client.RawPatch("application/merge-patch+json", []byte(`{"data":{"a":"b"}}`))), want)
+	const takes = `{"metadata":{"labels":{"app.kubernetes.io/managed-by":"etcd-benchmark-operator","etcdbench.dev/run-uid":"01234567-89ab-cdef-0123-456789abcdef"}},"data":{"a":"b"}}`
+	for name, tc := range map[string]struct{ name, labels, want string }{
+		"its report":                {runName + "-report", runLabels, ""},
+		"another name":              {"settings", runLabels, "only the plans and reports"},
+		"another program's":         {"other-01234567-plan", "", "has the labels"},
+		"that of another run":       {"more-01234567-plan", managedBy + ": " + operatorName + ", etcdbench.dev/run-uid: other", "has the labels"},
+		"another program's, of run": {"third-01234567-plan", "etcdbench.dev/run-uid: 01234567-89ab-cdef-0123-456789abcdef", "has the labels"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := parse(t, fmt.Sprintf("{apiVersion: v1, kind: ConfigMap, metadata: {namespace: %s, name: %s, labels: {%s}}}", namespace, tc.name, tc.labels))
+			create(t, clientAs(t, ""), o)
+			checkRefusal(t, clientAs(t, operatorUser).Patch(t.Context(), o, client.RawPatch("application/merge-patch+json", []byte(takes))), tc.want)
+		})
 	}
 }
 
