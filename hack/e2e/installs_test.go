@@ -158,7 +158,7 @@ func checkSecondOperator(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	holder, waiting := newEndless(ours, "tenants-run"), newPutIn(theirs, suite.side, "second-tenants-run", 300)
+	holder, waiting := newEndless(ours, "run-of-the-first"), newPutIn(theirs, suite.side, "second-tenants-run", 300)
 	for _, b := range []*v1alpha1.EtcdBenchmark{holder, waiting} {
 		b.Spec.Target.ConcurrentRuns = v1alpha1.ConcurrentRunsQueue
 	}
