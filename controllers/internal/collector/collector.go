@@ -20,8 +20,9 @@ import (
 
 const (
 	scrapeEvery = time.Second
-	// While more than manyPods are scraped, those that wait for their start or only load are scraped less often, so that about manyPods answer per
-	// scrapeEvery, but each at least every mostSteps × scrapeEvery. Their histograms are large, and are kept coarser.
+	// While more than manyPods are scraped, those that wait for their start or only load are scraped less often, so that
+	// about manyPods answer per scrapeEvery, but each at least every mostSteps × scrapeEvery. Their histograms are
+	// large, and are kept coarser.
 	manyPods  = 200
 	mostSteps = 5
 	// slots spread the runs over scrapeEvery, so that the answers of all pods do not arrive at once.

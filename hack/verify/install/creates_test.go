@@ -12,9 +12,12 @@ import (
 
 // runLabels are the labels of what the operator creates for a run, as YAML, and runName the name that follows from them.
 const (
-	runLabels = "app.kubernetes.io/managed-by: " + operatorName + ", etcdbench.dev/run-uid: 01234567-89ab-cdef-0123-456789abcdef"
+	runUID    = "01234567-89ab-cdef-0123-456789abcdef"
+	runLabels = managedBy + ": " + operatorName + ", " + uidLabel + ": " + runUID
 	runName   = "put-01234567"
 )
+
+const uidLabel = "etcdbench.dev/run-uid"
 
 // clientImage is the image that the chart sets for client pods.
 const clientImage = "etcdbench.dev/etcd-benchmark-operator"
@@ -47,6 +50,14 @@ func newJob(t *testing.T, namespace, pod, container string) *object {
 		spec[field] = value
 	}
 	return o
+}
+
+// checkCreation requires that the operator may create an object, or is refused with a message that contains want; and that
+// an administrator may create it.
+func checkCreation(t *testing.T, o *object, want string) {
+	t.Helper()
+	checkRefusal(t, clientAs(t, operatorUser).Create(t.Context(), o.DeepCopy(), client.DryRunAll), want)
+	checkRefusal(t, clientAs(t, "").Create(t.Context(), o.DeepCopy(), client.DryRunAll), "")
 }
 
 const noOtherWay = "a Job of the operator may have "
@@ -86,9 +97,7 @@ func TestTheOperatorCreatesOnlyItsJobs(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			job := newJob(t, namespace, tc.pod, tc.container)
-			checkRefusal(t, clientAs(t, operatorUser).Create(t.Context(), job.DeepCopy(), client.DryRunAll), tc.want)
-			checkRefusal(t, clientAs(t, "").Create(t.Context(), job.DeepCopy(), client.DryRunAll), "")
+			checkCreation(t, newJob(t, namespace, tc.pod, tc.container), tc.want)
 		})
 	}
 }
@@ -98,9 +107,8 @@ func TestTheOperatorCreatesOnlyWhatBelongsToARun(t *testing.T) {
 	withPolicies(t)
 	namespace := newNamespace(t)
 	allowWholeOperator(t, namespace)
-	const run = "01234567-89ab-cdef-0123-456789abcdef"
 	digest := "@sha256:" + strings.Repeat("0", 64)
-	labels := map[string]string{managedBy: operatorName, "etcdbench.dev/run-uid": run}
+	labels := map[string]string{managedBy: operatorName, uidLabel: runUID}
 	tests := map[string]struct {
 		kind, name, image string
 		labels            map[string]string
@@ -114,13 +122,13 @@ func TestTheOperatorCreatesOnlyWhatBelongsToARun(t *testing.T) {
 		"another image of the repository": {"Job", runName, clientImage + "-debug:1", labels, "and the image"},
 		"the name of another run":         {"Job", "put-76543210", clientImage, labels, "has the name of its run"},
 		"the name of another program":     {"Job", "backup", clientImage, labels, "has the name of its run"},
-		"a Job of another program":        {"Job", runName, clientImage, map[string]string{managedBy: "other", "etcdbench.dev/run-uid": run}, "have the labels"},
+		"a Job of another program":        {"Job", runName, clientImage, map[string]string{managedBy: "other", uidLabel: runUID}, "have the labels"},
 		"a Job of no run":                 {"Job", "put-x", clientImage, map[string]string{managedBy: operatorName}, "have the labels"},
 		"a plan":                          {"ConfigMap", runName + "-plan", "", labels, ""},
 		"a report":                        {"ConfigMap", runName + "-report", "", labels, ""},
 		"another ConfigMap of the run":    {"ConfigMap", runName, "", labels, "only the plans and reports"},
 		"another ConfigMap":               {"ConfigMap", "settings", "", labels, "only the plans and reports"},
-		"a plan of another program":       {"ConfigMap", runName + "-plan", "", map[string]string{managedBy: "other", "etcdbench.dev/run-uid": run}, "has the labels"},
+		"a plan of another program":       {"ConfigMap", runName + "-plan", "", map[string]string{managedBy: "other", uidLabel: runUID}, "has the labels"},
 		"a plan of another run":           {"ConfigMap", "put-76543210-plan", "", labels, "only the plans and reports"},
 		"a plan of no run":                {"ConfigMap", "put--plan", "", map[string]string{managedBy: operatorName}, "only the plans and reports"},
 	}
@@ -132,8 +140,7 @@ func TestTheOperatorCreatesOnlyWhatBelongsToARun(t *testing.T) {
 			}
 			o.SetName(tc.name)
 			o.SetLabels(tc.labels)
-			checkRefusal(t, clientAs(t, operatorUser).Create(t.Context(), o.DeepCopy(), client.DryRunAll), tc.want)
-			checkRefusal(t, clientAs(t, "").Create(t.Context(), o.DeepCopy(), client.DryRunAll), "")
+			checkCreation(t, o, tc.want)
 		})
 	}
 }
@@ -143,13 +150,13 @@ func TestTheOperatorChangesOnlyItsConfigMaps(t *testing.T) {
 	withPolicies(t)
 	namespace := newNamespace(t)
 	allowWholeOperator(t, namespace)
-	const takes = `{"metadata":{"labels":{"app.kubernetes.io/managed-by":"etcd-benchmark-operator","etcdbench.dev/run-uid":"01234567-89ab-cdef-0123-456789abcdef"}},"data":{"a":"b"}}`
+	const takes = `{"metadata":{"labels":{"` + managedBy + `":"` + operatorName + `","` + uidLabel + `":"` + runUID + `"}},"data":{"a":"b"}}`
 	for name, tc := range map[string]struct{ name, labels, want string }{
 		"its report":                {runName + "-report", runLabels, ""},
 		"another name":              {"settings", runLabels, "only the plans and reports"},
 		"another program's":         {"other-01234567-plan", "", "has the labels"},
-		"that of another run":       {"more-01234567-plan", managedBy + ": " + operatorName + ", etcdbench.dev/run-uid: other", "has the labels"},
-		"another program's, of run": {"third-01234567-plan", "etcdbench.dev/run-uid: 01234567-89ab-cdef-0123-456789abcdef", "has the labels"},
+		"that of another run":       {"more-01234567-plan", managedBy + ": " + operatorName + ", " + uidLabel + ": other", "has the labels"},
+		"another program's, of run": {"third-01234567-plan", uidLabel + ": " + runUID, "has the labels"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := parse(t, fmt.Sprintf("{apiVersion: v1, kind: ConfigMap, metadata: {namespace: %s, name: %s, labels: {%s}}}", namespace, tc.name, tc.labels))

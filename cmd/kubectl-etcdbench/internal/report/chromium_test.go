@@ -91,7 +91,8 @@ func startChromium(t *testing.T, liberation bool) context.Context {
 		chromedp.ExecPath(chromiumPath(t)), chromedp.UserDataDir(profile), chromedp.Env(environment(t, liberation)...),
 		// It opens only pages that this test has made. As root and in many containers, it has no sandbox.
 		chromedp.NoSandbox, chromedp.DisableGPU,
-		// A picture is of a frame in which everything is drawn. Without this flag, a picture lacks what scrolls if the machine is busy.
+		// A picture is of a frame in which everything is drawn. Without this flag, it lacks what scrolls if the machine is
+		// busy.
 		chromedp.Flag("run-all-compositor-stages-before-draw", true),
 	)...)
 	browser, _ := chromedp.NewContext(allocated)
