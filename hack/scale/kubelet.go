@@ -16,6 +16,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 const (
@@ -140,10 +141,22 @@ func (k *kubelet) advance(a *pod, p *corev1.Pod) {
 		})
 	}
 	if p.Annotations[plan.AnnotationCollected] == "true" && !a.ended {
-		a.ended = true
-		a.close()
-		k.status(p, func(s *corev1.PodStatus) { succeeded(s, a.ip, a.message) })
+		k.end(a, p, now)
 	}
+}
+
+// end ends a pod that the operator has released, if it has done its load: the operator also releases pods that it cannot
+// scrape. The caller holds the mutex.
+func (k *kubelet) end(a *pod, p *corev1.Pod, now time.Time) {
+	if a.stage(now) != results.StageDone {
+		if !a.start.IsZero() {
+			time.AfterFunc(a.done().Sub(now), func() { k.advance(a, p) })
+		}
+		return
+	}
+	a.ended = true
+	a.close()
+	k.status(p, func(s *corev1.PodStatus) { succeeded(s, a.ip, a.message) })
 }
 
 // place binds a pod to a node and starts it.

@@ -57,7 +57,7 @@ func newPod(p *corev1.Pod, ip string, window time.Duration, t *tape) *pod {
 	a.course = sync.OnceValues(func() ([]byte, error) {
 		return wire.MarshalCourse(&results.Snapshot{RunUID: a.runUID, Index: a.index, Course: a.tape.course})
 	})
-	a.last = sync.OnceValue(func() string { return a.messageAt(a.end().Add(drainFor + cleanFor)) })
+	a.last = sync.OnceValue(func() string { return a.messageAt(a.done()) })
 	return a
 }
 
@@ -82,6 +82,9 @@ func (a *pod) follow(annotations map[string]string, now time.Time) {
 // end is when the last request is answered.
 func (a *pod) end() time.Time { return a.start.Add(a.window) }
 
+// done is when its keys are deleted.
+func (a *pod) done() time.Time { return a.end().Add(drainFor + cleanFor) }
+
 // stage is the stage of the pod; the caller holds the mutex.
 func (a *pod) stage(now time.Time) results.Stage {
 	switch {
@@ -97,7 +100,7 @@ func (a *pod) stage(now time.Time) results.Stage {
 		return results.StageMeasuring
 	case now.Before(a.end().Add(drainFor)):
 		return results.StageDraining
-	case now.Before(a.end().Add(drainFor + cleanFor)):
+	case now.Before(a.done()):
 		return results.StageCleaning
 	}
 	return results.StageDone

@@ -94,9 +94,23 @@ func quantile[T cmp.Ordered](values []T, q float64) (value T) {
 	return values[min(len(values)-1, int(q*float64(len(values))))]
 }
 
-// wholeRuns counts the runs that have completed with all requests.
-func (s *stage) wholeRuns(namespace string, pods int) float64 {
-	return float64(s.diary.count(namespace, func(r sighting) bool { return whole(r.run, pods) }))
+// wholeRuns counts the runs that have completed with all requests, and says why the others have not.
+func (s *stage) wholeRuns(namespace string, pods int) (n float64) {
+	for _, r := range s.diary.of(namespace) {
+		if whole(r.run, pods) {
+			n++
+			continue
+		}
+		s.say("%s/%s is not whole:", namespace, r.run.Name)
+		for _, c := range r.run.Status.Conditions {
+			s.say("  %s %s %s: %s", c.Type, c.Status, c.Reason, c.Message)
+		}
+		if sum := r.run.Status.Summary; sum != nil {
+			s.say("  %d requests measured, partial: %t", sum.MeasuredRequests, sum.Partial)
+		}
+		s.say("  the manager's last words: %s", s.lastLog())
+	}
+	return n
 }
 
 // playLoading measures runs that load at the same time, and half as many for the cost of each.

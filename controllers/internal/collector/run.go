@@ -54,10 +54,11 @@ type scrapedPod struct {
 	problem string
 }
 
-// target is a pod to scrape, and its course if that is known.
+// target is a pod to scrape, its course if that is known, and whether it answered the last scrape.
 type target struct {
 	Pod
-	course *results.Snapshot
+	course   *results.Snapshot
+	answered bool
 }
 
 func newRun(uid types.UID, key types.NamespacedName) *run {
@@ -111,8 +112,8 @@ func (r *run) toScrape(now time.Time, steps int) []target {
 		done := w.live != nil && w.live.Stage == results.StageDone
 		hasTurn := (r.turn+r.number+w.Index)%steps == 0
 		if !done && (hasTurn || r.phase.Ends || w.unanswered || !w.hasNoNews(r.phase.Start, now)) {
+			out = append(out, target{w.Pod, w.course, !w.unanswered})
 			w.unanswered = true
-			out = append(out, target{w.Pod, w.course})
 		}
 	}
 	return out

@@ -20,8 +20,11 @@ import (
 const (
 	// scrapeTimeout bounds one request of a scrape; a pod under full load answers late.
 	scrapeTimeout = 3 * time.Second
-	// parallelReads bounds how many answers of a run's pods are read at a time, and so the memory. All pods are
-	// requested at once, so pods that do not answer do not delay the others beyond scrapeTimeout. Pods that stop in the
+	// parallelRequests bounds how many of a run's pods are requested at a time, of those that answered the last scrape:
+	// a thousand requests at once would time out because the operator is slow to read the answers. The others are all
+	// requested at once, so pods that stay silent do not delay those that answer.
+	parallelRequests = 64
+	// parallelReads bounds how many answers of a run's pods are read at a time, and so the memory. Pods that stop in the
 	// middle of an answer can delay the other pods of their own run.
 	parallelReads = 16
 	// parallelDecodes bounds how many answers of all runs are decoded at a time, because that takes most of the memory. They
@@ -64,10 +67,14 @@ func (s scraper) scrapeAll(ctx context.Context, r round, pods []target) (answers
 		mu   sync.Mutex
 		busy sync.WaitGroup
 	)
-	r.room = make(chan struct{}, parallelReads)
+	r.requests, r.room = make(chan struct{}, parallelRequests), make(chan struct{}, parallelReads)
 	answers, errs = make(map[string]answer, len(pods)), map[string]error{}
 	for _, p := range pods {
 		busy.Go(func() {
+			if p.answered {
+				r.requests <- struct{}{}
+				defer func() { <-r.requests }()
+			}
 			start := time.Now()
 			read, err := s.scrape(ctx, r, p)
 			observe(time.Since(start), err)
@@ -90,8 +97,9 @@ type round struct {
 	now func() time.Time
 	// coarse is whether to keep the results of pods that load in a lower resolution.
 	coarse bool
-	// room limits the answers that are read at a time; scrapeAll makes it.
-	room chan struct{}
+	// requests limits the pods that are requested at a time, and room the answers that are read at a time; scrapeAll
+	// makes both.
+	requests, room chan struct{}
 }
 
 // scrape reads a pod's answer when there is room. The wait does not affect the clock reading, because the pod has read

@@ -99,6 +99,40 @@ func TestAllPodsAreScrapedAtOnce(t *testing.T) {
 	})
 }
 
+// TestPodsThatAnswerAreRequestedInTurn: while some of them are slow, those that have not answered do not wait.
+func TestPodsThatAnswerAreRequestedInTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var lock sync.Mutex
+		asked := map[string]int{}
+		slow := make(chan struct{})
+		c := New(roundTripper(func(request *http.Request) (*http.Response, error) {
+			lock.Lock()
+			asked[request.URL.Hostname()]++
+			lock.Unlock()
+			<-slow
+			return nil, errStatus
+		}))
+		var all []target
+		for range 10 * parallelRequests {
+			all = append(all, target{Pod: Pod{IP: "198.18.0.1"}, answered: true}, target{Pod: Pod{IP: "198.18.0.2"}})
+		}
+		go func() { _, _ = c.scraper.scrapeAll(t.Context(), round{run: uid, now: time.Now}, all) }()
+		synctest.Wait()
+		if asked["198.18.0.1"] != parallelRequests || asked["198.18.0.2"] != 10*parallelRequests {
+			t.Errorf("wanted %d requests to pods that answered, and all %d to others, found %v", parallelRequests, 10*parallelRequests, asked)
+		}
+		close(slow)
+		synctest.Wait()
+		if asked["198.18.0.1"] != 10*parallelRequests {
+			t.Errorf("wanted all pods to be requested, found %v", asked)
+		}
+	})
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
 // TestFewAnswersAreDecodedAtATime: of all runs together, to bound the memory.
 func TestFewAnswersAreDecodedAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
