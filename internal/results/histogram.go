@@ -18,6 +18,8 @@ type Histogram struct {
 	// after decoding, they cover the lowest to the highest bucket that is not empty. counts is nil while the histogram
 	// is empty or if its buckets are lost.
 	counts []uint64
+	// packed replaces counts after Pack: the same counts as varints. It is never changed, so copies may share it.
+	packed []byte
 	first  int
 	count  uint64
 	// sum is in nanoseconds. It is exact up to 2^53 ns (104 days of waiting); above, it is rounded to a float64.
@@ -52,6 +54,7 @@ func (h *Histogram) RecordAlike(ns int64, n uint64) {
 
 // add counts n durations in a bucket at MaxSchema, unless the buckets are lost.
 func (h *Histogram) add(bucket int, n uint64) {
+	h.unpack()
 	at := coarser(bucket, h.halvings)
 	if i := at - h.first; i >= 0 && i < len(h.counts) {
 		h.counts[i] += n
@@ -126,7 +129,9 @@ func (h *Histogram) Stddev() time.Duration {
 
 // HasBuckets reports whether percentiles are known. Only a histogram that did not fit into a termination message has a
 // count without buckets.
-func (h *Histogram) HasBuckets() bool { return h.count == 0 || h.counts != nil }
+func (h *Histogram) HasBuckets() bool { return h.count == 0 || h.hasCounts() }
+
+func (h *Histogram) hasCounts() bool { return h.counts != nil || h.packed != nil }
 
 // ErrorBound is the greatest relative error of a percentile, in parts per million. It does not apply below one
 // microsecond, where the error is at most half a microsecond.
@@ -146,6 +151,7 @@ func (h *Histogram) Reduce(schema int) {
 	if steps <= 0 {
 		return
 	}
+	h.unpack()
 	h.halvings += steps
 	if h.counts == nil {
 		return
@@ -184,7 +190,7 @@ func (h *Histogram) mergeBuckets(other *Histogram) {
 }
 
 // DropBuckets keeps only count, sums, minimum and maximum.
-func (h *Histogram) DropBuckets() { h.counts, h.first = nil, 0 }
+func (h *Histogram) DropBuckets() { h.counts, h.packed, h.first = nil, nil, 0 }
 
 // Equal reports whether both have the same resolution and the same records.
 func (h Histogram) Equal(other Histogram) bool {
@@ -199,10 +205,13 @@ func (h Histogram) Equal(other Histogram) bool {
 
 // ZeroCount is the count of the zero bucket (durations up to 2^-20 s).
 func (h *Histogram) ZeroCount() uint64 {
-	if h.counts == nil || h.first > 0 {
-		return 0
+	for bucket, n := range h.buckets() {
+		if bucket == 0 {
+			return n
+		}
+		break
 	}
-	return h.counts[0]
+	return 0
 }
 
 // NativeBuckets yields Prometheus's index at Schema and the count of each non-empty bucket above the zero bucket, in
@@ -225,11 +234,17 @@ func (h *Histogram) buckets() iter.Seq2[int, uint64] {
 				return
 			}
 		}
+		for i, n := range unpacked(h.packed) {
+			if n > 0 && !yield(h.first+i, n) {
+				return
+			}
+		}
 	}
 }
 
 // widen extends counts to all buckets.
 func (h *Histogram) widen() {
+	h.unpack()
 	if len(h.counts) == BucketCount(h.Schema()) {
 		return
 	}

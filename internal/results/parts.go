@@ -16,8 +16,13 @@ type Parts struct {
 	Minimum, Maximum int64
 }
 
-// Parts returns the contents of a histogram; the counts are shared.
+// Parts returns the contents of a histogram; the counts are shared, unless they are packed.
 func (h *Histogram) Parts() Parts {
+	if h.packed != nil {
+		c := *h
+		c.unpack()
+		return c.Parts()
+	}
 	return Parts{h.Schema(), h.first, h.counts, h.count, h.sum, h.sumSquares, h.minimum, h.maximum}
 }
 
@@ -65,7 +70,7 @@ func (h *Histogram) check() error {
 	if h.sumSquares > MaxSeconds*MaxSeconds*float64(h.count) {
 		return fmt.Errorf("wanted a sum of squares of %d durations, found %v square seconds", h.count, h.sumSquares)
 	}
-	if h.counts == nil {
+	if !h.hasCounts() {
 		return nil
 	}
 	low, high := coarser(BucketIndex(h.minimum), h.halvings), coarser(BucketIndex(h.maximum), h.halvings)

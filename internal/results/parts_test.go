@@ -15,34 +15,70 @@ func wide(low, high time.Duration) (h Histogram) {
 	return h
 }
 
-// TestATrimmedHistogramIsTheSame: a decoded histogram without empty buckets at its ends behaves like one with all
-// buckets.
-func TestATrimmedHistogramIsTheSame(t *testing.T) {
-	whole, trimmed := wide(time.Millisecond, time.Second), wide(time.Millisecond, time.Second)
-	trimmed.trim()
-	if len(trimmed.counts) >= len(whole.counts) || !trimmed.Equal(whole) || !whole.Equal(trimmed) {
-		t.Fatalf("%d buckets of %d, wanted fewer, and the same counts", len(trimmed.counts), len(whole.counts))
-	}
-	for schema := MaxSchema; schema >= MinSchema; schema-- {
-		whole.Reduce(schema)
-		trimmed.Reduce(schema)
-		requireSame(t, whole, trimmed)
-		wanted, _ := whole.Over(30 * time.Millisecond)
-		if got, _ := trimmed.Over(30 * time.Millisecond); got != wanted {
-			t.Errorf("schema %d: %d are over 30 ms, wanted %d", schema, got, wanted)
-		}
-		if got, want := maps.Collect(trimmed.NativeBuckets()), maps.Collect(whole.NativeBuckets()); !maps.Equal(got, want) || trimmed.ZeroCount() != whole.ZeroCount() {
-			t.Errorf("schema %d: the buckets are %v, wanted %v", schema, got, want)
-		}
-		for _, q := range []float64{0.001, 0.5, 0.999, 1} {
-			want, _ := whole.Quantile(q)
-			if got, _ := trimmed.Quantile(q); got != want {
-				t.Errorf("schema %d: the quantile %v is %s, wanted %s", schema, q, got, want)
+// TestSmallerFormsAreTheSame: a histogram without empty buckets at its ends, or with packed counts, behaves like one with
+// all buckets.
+func TestSmallerFormsAreTheSame(t *testing.T) {
+	for name, shrink := range map[string]func(*Histogram){"trimmed": (*Histogram).trim, "packed": (*Histogram).Pack} {
+		t.Run(name, func(t *testing.T) {
+			whole, small := wide(time.Millisecond, time.Second), wide(time.Millisecond, time.Second)
+			whole.RecordAlike(2e6, 1000)
+			small.RecordAlike(2e6, 1000)
+			shrink(&small)
+			if len(small.counts) >= len(whole.counts) || !small.Equal(whole) || !whole.Equal(small) {
+				t.Fatalf("%d buckets of %d, wanted fewer, and the same counts", len(small.counts), len(whole.counts))
 			}
+			for schema := MaxSchema; schema >= MinSchema; schema-- {
+				whole.Reduce(schema)
+				small.Reduce(schema)
+				requireSame(t, whole, small)
+				requireReadAlike(t, whole, small)
+				whole.Record(1)
+				small.Record(1)
+				shrink(&small)
+			}
+			whole.Merge(&small)
+			small.Merge(new(small.Clone()))
+			shrink(&small)
+			requireSame(t, whole, small)
+			requireReadAlike(t, whole, small)
+		})
+	}
+}
+
+// requireReadAlike compares what can be read from two histograms.
+func requireReadAlike(t *testing.T, want, got Histogram) {
+	t.Helper()
+	schema := want.Schema()
+	wanted, _ := want.Over(30 * time.Millisecond)
+	if n, known := got.Over(30 * time.Millisecond); n != wanted || !known {
+		t.Errorf("schema %d: %d are over 30 ms, wanted %d", schema, n, wanted)
+	}
+	if got, want := maps.Collect(got.NativeBuckets()), maps.Collect(want.NativeBuckets()); !maps.Equal(got, want) {
+		t.Errorf("schema %d: the buckets are %v, wanted %v", schema, got, want)
+	}
+	if got.ZeroCount() != want.ZeroCount() {
+		t.Errorf("schema %d: %d in the zero bucket, wanted %d", schema, got.ZeroCount(), want.ZeroCount())
+	}
+	for _, q := range []float64{0.001, 0.5, 0.999, 1} {
+		want, _ := want.Quantile(q)
+		if got, _ := got.Quantile(q); got != want {
+			t.Errorf("schema %d: the quantile %v is %s, wanted %s", schema, q, got, want)
 		}
-		whole.Record(1)
-		trimmed.Record(1)
-		trimmed.trim()
+	}
+	again, err := HistogramOf(got.Parts())
+	if err != nil {
+		t.Fatal(err)
+	}
+	requireSame(t, want, again)
+	if since, ok := got.Since(&want); !ok || since.Count() > 0 {
+		t.Errorf("wanted no record since an equal state, found %d", since.Count())
+	}
+	changed := got
+	changed.Pack()
+	copied := changed
+	copied.Record(5)
+	if copied.Merge(&want); !changed.Equal(want) {
+		t.Error("wanted a change of a copy to leave the packed original alone")
 	}
 }
 

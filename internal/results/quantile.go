@@ -10,7 +10,7 @@ import (
 // geometric midpoint of its bucket, clamped to the exact minimum and maximum. It returns false if nothing was recorded
 // or the buckets are lost.
 func (h *Histogram) Quantile(q float64) (time.Duration, bool) {
-	if h.count == 0 || h.counts == nil {
+	if h.count == 0 || !h.hasCounts() {
 		return 0, false
 	}
 	bucket := h.bucketOfRank(rank(q, h.count))

@@ -21,8 +21,7 @@ import (
 const (
 	scrapeEvery = time.Second
 	// While more than manyPods are scraped, those that wait for their start or only load are scraped less often, so that
-	// about manyPods answer per scrapeEvery, but each at least every mostSteps × scrapeEvery. Their histograms are
-	// large, and are kept coarser.
+	// about manyPods answer per scrapeEvery, but each at least every mostSteps × scrapeEvery.
 	manyPods  = 200
 	mostSteps = 5
 	// slots spread the runs over scrapeEvery, so that the answers of all pods do not arrive at once.
@@ -196,8 +195,7 @@ func (c *Collector) idle(slot int) []*run {
 
 // scrape reads all pods of a run once and triggers the reconciler if it is time.
 func (c *Collector) scrape(ctx context.Context, r *run) {
-	pods, coarse := c.podsOf(r)
-	answers, errs := c.scraper.scrapeAll(ctx, round{run: r.uid, now: c.now, coarse: coarse}, pods)
+	answers, errs := c.scraper.scrapeAll(ctx, round{run: r.uid, now: c.now}, c.podsOf(r))
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r.busy = false
@@ -214,12 +212,12 @@ func publishInterval(runs int) time.Duration {
 	return max(publishEvery, time.Duration(runs)*publishGap)
 }
 
-// podsOf returns the pods of a run to scrape now, and whether to keep their results coarser.
-func (c *Collector) podsOf(r *run) (pods []target, coarse bool) {
+// podsOf returns the pods of a run to scrape now.
+func (c *Collector) podsOf(r *run) []target {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	steps := min((c.pods+manyPods-1)/manyPods, mostSteps)
-	return r.toScrape(c.now(), max(steps, 1)), c.pods > manyPods
+	return r.toScrape(c.now(), max(steps, 1))
 }
 
 // wake reports whether the event buffer had room.

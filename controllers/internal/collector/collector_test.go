@@ -220,41 +220,23 @@ func TestOnlyRunsWithPodsCount(t *testing.T) {
 	}
 }
 
-// TestManyPodsAreKeptCoarser: only while they load.
-func TestManyPodsAreKeptCoarser(t *testing.T) {
-	tests := map[string]struct {
-		stage results.Stage
-		pods  int
-		want  int
-	}{
-		"many pods, loads":        {results.StageMeasuring, manyPods + 1, coarseSchema},
-		"many pods, has measured": {results.StageCleaning, manyPods + 1, results.MaxSchema},
-		"many pods, done":         {results.StageDone, manyPods + 1, results.MaxSchema},
-		"few pods, loads":         {results.StageMeasuring, manyPods, results.MaxSchema},
+// TestResultsKeepTheirResolution: packing loses nothing.
+func TestResultsKeepTheirResolution(t *testing.T) {
+	s, op := snapshot(0, results.StageMeasuring), &results.OperationResult{}
+	for i := range int64(1000) {
+		op.Latency.Record(i * 1e6)
 	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			s, op := snapshot(0, tc.stage), &results.OperationResult{}
-			for i := range int64(1000) {
-				op.Latency.Record(i * 1e6)
-			}
-			op.CompletedInWindow = 1000
-			s.Operations = map[spec.Operation]*results.OperationResult{spec.OperationPut: op}
-			c := serve(t, metrics(s))
-			c.Watch(uid, key, []Pod{{Name: "p", IP: "198.18.0.1"}}, Phase{})
-			c.pods = tc.pods
-			// A pod that is done is asked again for its course.
-			for range courseAttempts + 1 {
-				c.scrape(t.Context(), c.runs[uid])
-			}
-			last := c.Results(uid)["p"].Last
-			if last == nil {
-				t.Fatalf("wanted an answer, found the problem %q", c.Results(uid)["p"].Problem)
-			}
-			if got := last.Operations[spec.OperationPut].Latency; got.Schema() != tc.want || got.Count() != 1000 {
-				t.Errorf("wanted schema %d and all requests, found %d and %d", tc.want, got.Schema(), got.Count())
-			}
-		})
+	op.CompletedInWindow = 1000
+	s.Operations = map[spec.Operation]*results.OperationResult{spec.OperationPut: op}
+	c := serve(t, metrics(s))
+	c.Watch(uid, key, []Pod{{Name: "p", IP: "198.18.0.1"}}, Phase{})
+	c.scrape(t.Context(), c.runs[uid])
+	last := c.Results(uid)["p"].Last
+	if last == nil {
+		t.Fatalf("wanted an answer, found the problem %q", c.Results(uid)["p"].Problem)
+	}
+	if got := last.Operations[spec.OperationPut].Latency; !got.Equal(op.Latency) {
+		t.Errorf("wanted all that was recorded, found %d requests at schema %d", got.Count(), got.Schema())
 	}
 }
 
@@ -315,7 +297,7 @@ func TestManyPodsThatLoadAreScrapedLessOften(t *testing.T) {
 				}
 				c.pods = tc.others + len(pods)
 				others := 0
-				targets, _ := c.podsOf(r)
+				targets := c.podsOf(r)
 				for _, p := range targets {
 					if p.Index == 3 {
 						asked++

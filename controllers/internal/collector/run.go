@@ -134,22 +134,6 @@ func (w *scrapedPod) hasNoNews(start, now time.Time) bool {
 	return window.Planned == 0 || now.Before(window.Start.Add(window.Planned))
 }
 
-// coarseSchema has 16 buckets for each doubling of a duration, an eighth of the full resolution.
-const coarseSchema = results.MaxSchema - 3
-
-// coarsen bounds the memory for many pods: it reduces the histograms of a pod that has not measured yet. Results of pods
-// that have measured keep their full resolution. Only a pod that is lost while it loads leaves a coarser result.
-func coarsen(s *results.Snapshot) {
-	if s.HasMeasured() {
-		return
-	}
-	for _, result := range s.Operations {
-		for _, h := range result.Histograms() {
-			h.Reduce(coarseSchema)
-		}
-	}
-}
-
 // take stores the answers; a pod that did not answer is missing in them.
 func (r *run) take(answers map[string]answer, now time.Time) {
 	for name, w := range r.pods {

@@ -95,8 +95,6 @@ func (s scraper) scrapeAll(ctx context.Context, r round, pods []target) (answers
 type round struct {
 	run types.UID
 	now func() time.Time
-	// coarse is whether to keep the results of pods that load in a lower resolution.
-	coarse bool
 	// requests limits the pods that are requested at a time, and room the answers that are read at a time; scrapeAll
 	// makes both.
 	requests, room chan struct{}
@@ -118,7 +116,7 @@ func (s scraper) scrape(ctx context.Context, r round, p target) (answer, error) 
 	if err != nil {
 		return out, err
 	}
-	if out.snapshot, err = s.decode(data, r.coarse); err != nil {
+	if out.snapshot, err = s.decode(data); err != nil {
 		return out, fmt.Errorf("scraping %s: %w", p.Name, err)
 	}
 	out.clock = readClock(out.snapshot.Clock, asked, answered)
@@ -142,13 +140,13 @@ func (s scraper) scrape(ctx context.Context, r round, p target) (answer, error) 
 	return out, nil
 }
 
-// decode waits for room.
-func (s scraper) decode(data []byte, coarse bool) (*results.Snapshot, error) {
+// decode waits for room. The operator keeps the results of all pods until their run has finished, so they are packed.
+func (s scraper) decode(data []byte) (*results.Snapshot, error) {
 	s.decoding <- struct{}{}
 	defer func() { <-s.decoding }()
 	snapshot, err := wire.DecodeScrape(data)
-	if err == nil && coarse {
-		coarsen(snapshot)
+	if err == nil {
+		snapshot.Pack()
 	}
 	return snapshot, err
 }
