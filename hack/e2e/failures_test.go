@@ -169,6 +169,13 @@ func createBad(t *testing.T, ns string, run badRun) *v1alpha1.EtcdBenchmark {
 func fullNamespace(t *testing.T) string {
 	t.Helper()
 	ns := namespace(t, "quota")
+	forbidPods(t, ns)
+	return ns
+}
+
+// forbidPods lets a namespace have no new pods until allow is called.
+func forbidPods(t *testing.T, ns string) (allow func()) {
+	t.Helper()
 	quota := &corev1.ResourceQuota{
 		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "no-pods"},
 		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourcePods: resource.MustParse("0")}},
@@ -176,7 +183,12 @@ func fullNamespace(t *testing.T) string {
 	if err := suite.client.Create(suite.ctx, quota); err != nil {
 		t.Fatal(err)
 	}
-	return ns
+	return func() {
+		t.Helper()
+		if err := suite.client.Delete(suite.ctx, quota); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // prepareFailures creates the wrong Secrets.

@@ -81,6 +81,7 @@ func TestOperator(t *testing.T) {
 		{name: "schedule", check: checkSchedule},
 		{name: "endings", check: checkEndings},
 		{name: "queue", check: checkQueue},
+		{name: "cleanup", check: checkCleanup, node: true},
 		{name: "starting", check: checkStarting},
 		{name: "second operator", check: checkSecondOperator},
 		{name: "strict", check: checkStrict},

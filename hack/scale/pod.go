@@ -127,8 +127,10 @@ func (a *pod) snapshot(now time.Time) (*results.Snapshot, *frame) {
 func (a *pod) measured(s *results.Snapshot, now time.Time) *frame {
 	done := min(1, float64(now.Sub(a.start))/float64(a.window))
 	f := &a.tape.frames[min(frames-1, int(done*frames))]
-	count := f.result.Latency.Count()
-	s.Requests[spec.RPCPut] = map[results.Phase]uint64{results.PhaseMeasured: count}
+	reads, writes := f.results[spec.OperationRange].Latency.Count(), f.results[spec.OperationPut].Latency.Count()
+	s.Requests[spec.RPCRange] = map[results.Phase]uint64{results.PhaseMeasured: reads}
+	s.Requests[spec.RPCPut] = map[results.Phase]uint64{results.PhaseMeasured: writes}
+	count := reads + writes
 	s.Started, s.KeyBytes, s.Cleaning, s.Stopped = count, 27, results.CleaningKeysLeft, a.stopped
 	s.Window = results.Window{StartAt: a.start, Start: a.start, Planned: a.window, LastResponse: earlier(now, a.end())}
 	if s.HasMeasured() || s.Stage == results.StageDraining {
@@ -172,7 +174,7 @@ func (a *pod) message(now time.Time) string {
 func (a *pod) messageAt(now time.Time) string {
 	s, f := a.snapshot(now)
 	if f != nil {
-		s.Operations = map[spec.Operation]*results.OperationResult{spec.OperationPut: f.result}
+		s.Operations = f.results
 	}
 	return string(wire.TerminationMessage(s))
 }

@@ -27,7 +27,7 @@ func newRun(namespace, name, address string, pods int, window time.Duration) *v1
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{sceneLabel: namespace}},
 		Spec: v1alpha1.EtcdBenchmarkSpec{
 			Target:   v1alpha1.Target{Endpoints: []string{"http://" + address}},
-			Workload: spec.Workload{Type: spec.WorkloadPut, Put: &spec.Put{}},
+			Workload: spec.Workload{Type: spec.WorkloadMixed, Mixed: &spec.Mixed{ReadPercent: 50}},
 			Load: spec.Load{
 				Pods: int32(pods), Connections: int32(pods), Clients: int32(10 * pods), DurationSeconds: &seconds,
 				Rate: &spec.Rate{PerSecond: int64(pods) * podRequests / int64(seconds)},

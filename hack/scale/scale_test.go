@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
 )
@@ -24,12 +23,19 @@ func TestScrapes(t *testing.T) {
 		t.Errorf("wanted pod 3 of run uid, measuring, found pod %d of run %s, %s", half.Index, half.RunUID, half.Stage)
 	}
 	done := read(t, a, now.Add(time.Minute))
-	if n := done.Operations[spec.OperationPut].Latency.Count(); done.Stage != results.StageDone || n != podRequests {
+	if n := requestsIn(done); done.Stage != results.StageDone || n != podRequests {
 		t.Errorf("wanted %d requests of a pod that is done, found %d, %s", podRequests, n, done.Stage)
 	}
-	if n := half.Operations[spec.OperationPut].Latency.Count(); n == 0 || n >= podRequests {
+	if n := requestsIn(half); n == 0 || n >= podRequests {
 		t.Errorf("wanted a part of the requests in the middle of the window, found %d", n)
 	}
+}
+
+func requestsIn(s *results.Snapshot) (n uint64) {
+	for _, result := range s.Operations {
+		n += result.Latency.Count()
+	}
+	return n
 }
 
 func read(t *testing.T, a *pod, at time.Time) *results.Snapshot {

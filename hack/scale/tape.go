@@ -24,6 +24,9 @@ const (
 	frames = 24
 	// podRequests is how many requests a pod sends.
 	podRequests = 240_000
+	// deviation is the standard deviation of the logarithm of a duration: durations spread over five decades, so that the
+	// histograms have many buckets.
+	deviation = 2.8
 	// leastScrape is the size that a scrape has at the end of the load, uncompressed.
 	leastScrape = 40 << 10
 )
@@ -36,8 +39,9 @@ type tape struct {
 }
 
 type frame struct {
-	result *results.OperationResult
-	// body is the encoded result.
+	// results are those of a mixed workload, half of the requests reads.
+	results map[spec.Operation]*results.OperationResult
+	// body are the encoded results.
 	body []byte
 	// size is the length of body before compression.
 	size int
@@ -45,17 +49,22 @@ type frame struct {
 	families map[string]bool
 }
 
-// record makes the tape. Latencies spread over six decades, so that the histograms have many buckets.
+// record makes the tape.
 func record() (*tape, error) {
 	t := &tape{}
 	r := rand.New(rand.NewPCG(19, 19))
-	result, timeline := &results.OperationResult{Errors: map[string]uint64{}}, results.Timeline{}
+	reads, writes := &results.OperationResult{Errors: map[string]uint64{}}, &results.OperationResult{Errors: map[string]uint64{}}
+	timeline := results.Timeline{}
 	for n := range frames {
 		for i := range podRequests / frames {
-			add(r, result)
+			if i%2 == 0 {
+				add(r, reads)
+			} else {
+				add(r, writes)
+			}
 			timeline.Record(time.Duration(n*podRequests/frames+i)*time.Millisecond, 5*time.Millisecond, true)
 		}
-		f, err := newFrame(result)
+		f, err := newFrame(map[spec.Operation]*results.OperationResult{spec.OperationRange: clone(reads), spec.OperationPut: clone(writes)})
 		if err != nil {
 			return nil, err
 		}
@@ -69,9 +78,9 @@ func record() (*tape, error) {
 }
 
 func add(r *rand.Rand, result *results.OperationResult) {
-	service := int64(5e6 * math.Exp(3.2*r.NormFloat64()))
-	late := int64(1e5 * math.Exp(3.2*r.NormFloat64()))
-	waited := int64(1e6 * math.Exp(3.2*r.NormFloat64()))
+	service := int64(5e6 * math.Exp(deviation*r.NormFloat64()))
+	late := int64(1e5 * math.Exp(deviation*r.NormFloat64()))
+	waited := int64(1e6 * math.Exp(deviation*r.NormFloat64()))
 	result.Service.Record(service)
 	result.Lateness.Record(late)
 	result.Backlog.Record(waited)
@@ -80,19 +89,19 @@ func add(r *rand.Rand, result *results.OperationResult) {
 	result.CompletedInWindow++
 }
 
-func newFrame(result *results.OperationResult) (frame, error) {
-	f := frame{result: clone(result), families: map[string]bool{}}
+func newFrame(all map[spec.Operation]*results.OperationResult) (frame, error) {
+	f := frame{results: all, families: map[string]bool{}}
 	empty := map[string]bool{}
-	for _, mf := range wire.Families(&results.Snapshot{}) {
+	for _, mf := range wire.Served(&results.Snapshot{}) {
 		empty[mf.GetName()] = true
 	}
-	all := slices.DeleteFunc(wire.Families(&results.Snapshot{Operations: map[spec.Operation]*results.OperationResult{spec.OperationPut: f.result}}),
+	encoded := slices.DeleteFunc(wire.Served(&results.Snapshot{Operations: all}),
 		func(mf *dto.MetricFamily) bool { return empty[mf.GetName()] })
-	for _, mf := range all {
+	for _, mf := range encoded {
 		f.families[mf.GetName()] = true
 	}
 	var plain bytes.Buffer
-	if err := encode(&plain, all); err != nil {
+	if err := encode(&plain, encoded); err != nil {
 		return f, err
 	}
 	f.size = plain.Len()
@@ -142,7 +151,7 @@ func compress(plain []byte) ([]byte, error) {
 
 // scrape encodes what a pod serves: its own part, and the frame's part if it has sent requests.
 func scrape(s *results.Snapshot, f *frame) ([]byte, error) {
-	own := wire.Families(s)
+	own := wire.Served(s)
 	if f != nil {
 		own = slices.DeleteFunc(own, func(mf *dto.MetricFamily) bool { return f.families[mf.GetName()] })
 	}

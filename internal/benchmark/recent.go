@@ -29,7 +29,10 @@ func (r *Recent) Update(p *v1alpha1.Progress, snaps []*results.Snapshot) {
 	p.Recent = r.shown
 	r.clocks, r.latency = clocks, map[spec.Operation]*results.Histogram{}
 	for operation, result := range merged.Operations {
-		r.latency[operation] = &result.Latency
+		// Only this histogram stays in memory.
+		latency := result.Latency.Clone()
+		latency.Pack()
+		r.latency[operation] = &latency
 	}
 }
 

@@ -44,27 +44,33 @@ func (s *Snapshot) checkSamples() error {
 	return nil
 }
 
-// maxBuckets bounds the buckets of all histograms of a decoded snapshot to half a MiB. Five operations with three
-// histograms each have 4,369 buckets per histogram: requests of 1 µs to 5 h.
-const maxBuckets = 1 << 16
+// maxBytes bounds the counts of all histograms of a decoded snapshot in memory. Five operations with three histograms each
+// have 4,369 buckets per histogram, requests of 1 µs to 5 h, with counts of up to 2^56.
+const maxBytes = 1 << 19
 
-// Bound halves the resolution of all histograms until they fit into maxBuckets, so that the memory for a pod's snapshot
-// is bounded.
+// Bound packs all histograms, and halves their resolution until they fit into maxBytes, so that the memory for a pod's
+// snapshot is bounded.
 func (s *Snapshot) Bound() {
-	for schema := MaxSchema - 1; schema >= MinSchema && s.countBuckets() > maxBuckets; schema-- {
-		for _, result := range s.Operations {
-			for _, h := range result.Histograms() {
-				h.Reduce(schema)
-			}
+	s.reduce(MaxSchema)
+	for schema := MaxSchema - 1; schema >= MinSchema && s.bytes() > maxBytes; schema-- {
+		s.reduce(schema)
+	}
+}
+
+func (s *Snapshot) reduce(schema int) {
+	for _, result := range s.Operations {
+		for _, h := range result.Histograms() {
+			h.Reduce(schema)
+			h.Pack()
 		}
 	}
 }
 
-func (s *Snapshot) countBuckets() int {
+func (s *Snapshot) bytes() int {
 	n := 0
 	for _, result := range s.Operations {
 		for _, h := range result.Histograms() {
-			n += len(h.counts)
+			n += h.Bytes()
 		}
 	}
 	return n

@@ -2,21 +2,78 @@ package results
 
 import (
 	"encoding/binary"
+	"fmt"
 	"iter"
+	"math"
 	"slices"
 )
 
 // Pack makes the histogram smaller in memory: most counts take one byte instead of eight. Nothing is lost, and everything
 // else stays possible; a change unpacks it again.
 func (h *Histogram) Pack() {
-	if h.trim(); h.counts == nil {
+	if h.counts == nil {
 		return
 	}
-	packed := make([]byte, 0, 2*len(h.counts))
-	for _, n := range h.counts {
-		packed = binary.AppendUvarint(packed, n)
+	var p Packer
+	for bucket, n := range h.buckets() {
+		p.Add(bucket, n)
 	}
-	h.counts, h.packed = nil, slices.Clip(slices.Clone(packed))
+	h.counts = nil
+	p.moveTo(h)
+}
+
+// Packer packs the counts of a histogram's buckets, in the order of the buckets. The zero value has none.
+type Packer struct {
+	packed      []byte
+	first, next int
+	total       uint64
+}
+
+// Add adds the count of a bucket behind those before; 0 is the zero bucket.
+func (p *Packer) Add(bucket int, n uint64) {
+	if n == 0 {
+		return
+	}
+	if len(p.packed) == 0 {
+		p.first, p.next = bucket, bucket
+	}
+	for ; p.next < bucket; p.next++ {
+		p.packed = append(p.packed, 0)
+	}
+	p.packed, p.next = binary.AppendUvarint(p.packed, n), bucket+1
+	if p.total += n; p.total < n {
+		p.total = math.MaxUint64
+	}
+}
+
+// Grow makes room for so many counts.
+func (p *Packer) Grow(n int) { p.packed = slices.Grow(p.packed, n) }
+
+// Total is the sum of the counts so far, at most MaxUint64.
+func (p *Packer) Total() uint64 { return p.total }
+
+// Histogram returns a packed histogram with these counts instead of those of the parts. It refuses counts that do not add up.
+func (p *Packer) Histogram(parts Parts) (Histogram, error) {
+	parts.First, parts.Counts = 0, nil
+	h, err := HistogramOf(parts)
+	if err != nil {
+		return Histogram{}, err
+	}
+	if p.total != h.count {
+		return Histogram{}, fmt.Errorf("wanted buckets that add up to %d, found %d", h.count, p.total)
+	}
+	if p.next > BucketCount(h.Schema()) {
+		return Histogram{}, fmt.Errorf("wanted buckets below %d, found one up to %d", BucketCount(h.Schema()), p.next)
+	}
+	p.moveTo(&h)
+	return h, nil
+}
+
+func (p *Packer) moveTo(h *Histogram) {
+	h.first = p.first
+	if len(p.packed) > 0 {
+		h.packed = slices.Clone(p.packed)
+	}
 }
 
 // unpack makes the counts changeable.
@@ -47,11 +104,5 @@ func unpacked(packed []byte) iter.Seq2[int, uint64] {
 	}
 }
 
-// Pack makes the histograms smaller in memory; see Histogram.Pack.
-func (s *Snapshot) Pack() {
-	for _, result := range s.Operations {
-		for _, h := range result.Histograms() {
-			h.Pack()
-		}
-	}
-}
+// Bytes is how much memory the counts take.
+func (h *Histogram) Bytes() int { return 8*len(h.counts) + len(h.packed) }

@@ -26,6 +26,21 @@ func (h *Histogram) Parts() Parts {
 	return Parts{h.Schema(), h.first, h.counts, h.count, h.sum, h.sumSquares, h.minimum, h.maximum}
 }
 
+// Unbinned are the figures of a histogram that its Prometheus form does not have. Minimum and Maximum are in nanoseconds,
+// SumSquares in square seconds.
+type Unbinned struct {
+	Minimum, Maximum int64
+	SumSquares       float64
+}
+
+// Unbinned returns these figures; they are undefined if Count is 0.
+func (h *Histogram) Unbinned() Unbinned { return Unbinned{h.minimum, h.maximum, h.sumSquares} }
+
+// SetUnbinned replaces these figures. Snapshot.Check finds figures that contradict the buckets.
+func (h *Histogram) SetUnbinned(u Unbinned) {
+	h.minimum, h.maximum, h.sumSquares = u.Minimum, u.Maximum, u.SumSquares
+}
+
 // HistogramOf builds a histogram from its parts; the counts are shared. It refuses counts that do not add up;
 // Snapshot.Check finds other contradictions.
 func HistogramOf(p Parts) (Histogram, error) {

@@ -140,15 +140,11 @@ func (s scraper) scrape(ctx context.Context, r round, p target) (answer, error) 
 	return out, nil
 }
 
-// decode waits for room. The operator keeps the results of all pods until their run has finished, so they are packed.
+// decode waits for room.
 func (s scraper) decode(data []byte) (*results.Snapshot, error) {
 	s.decoding <- struct{}{}
 	defer func() { <-s.decoding }()
-	snapshot, err := wire.DecodeScrape(data)
-	if err == nil {
-		snapshot.Pack()
-	}
-	return snapshot, err
+	return wire.DecodeScrape(data)
 }
 
 // get reads one path of a pod.

@@ -325,6 +325,19 @@ func TestPreflightDistinguishesALostMemberFromALostMajority(t *testing.T) {
 	})
 }
 
+// kine answers like a member without ID and leader. That is not a lost majority.
+func TestPreflightRefusesAServerWithoutMembers(t *testing.T) {
+	t.Parallel()
+	cluster, _ := oneMember(t)
+	proxy := etcdtest.StartProxy(t, cluster.Endpoints[0], func(_ context.Context, method string, _ []byte, forward func() ([]byte, error)) ([]byte, error) {
+		if path.Base(method) == "Status" {
+			return proto.Marshal(&etcdserverpb.StatusResponse{Header: &etcdserverpb.ResponseHeader{}, DbSize: 4096, Version: "3.7.0"})
+		}
+		return forward()
+	})
+	preflightFails(t, planFor([]string{proxy}), results.FailureUnsupported, proxy, "kine")
+}
+
 func skipsUnreachable(p *plan.Plan) { p.Target.UnreachableMembers = spec.UnreachableSkip }
 
 // If the context ends, the error is the context's and not an explanation.

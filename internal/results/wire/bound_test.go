@@ -21,7 +21,7 @@ func snapshotOf(operations []spec.Operation, h func() results.Histogram) *result
 func memoryOf(s *results.Snapshot) (bytes int) {
 	for _, result := range s.Operations {
 		for _, h := range result.Histograms() {
-			bytes += 8 * cap(h.Parts().Counts)
+			bytes += h.Bytes()
 		}
 	}
 	return bytes
@@ -29,17 +29,19 @@ func memoryOf(s *results.Snapshot) (bytes int) {
 
 // TestWhatIsReadIsBoundedInMemory: the memory for a snapshot of maximum size is bounded, and only resolution is lost.
 func TestWhatIsReadIsBoundedInMemory(t *testing.T) {
-	const most = 8<<16 + 64<<10
-	hour := func() results.Histogram { return wide(time.Microsecond, time.Hour) }
+	const most = 1 << 19
+	hour := func() results.Histogram { return wide(time.Microsecond, time.Hour, 1) }
+	huge := func() results.Histogram { return wide(time.Microsecond, time.Hour, 1<<35) }
 	tests := map[string]struct {
 		sent       *results.Snapshot
 		wantSchema int
 		wantMost   int
 	}{
-		"everything, wide open":   {snapshotOf(spec.AllOperations()[:maxOperations], hour), results.MaxSchema - 3, most},
+		"everything, wide open":   {snapshotOf(spec.AllOperations()[:maxOperations], hour), results.MaxSchema, most},
+		"and with huge counts":    {snapshotOf(spec.AllOperations()[:maxOperations], huge), results.MaxSchema - 2, most},
 		"one operation, of any":   {snapshotOf(spec.AllOperations()[:1], hour), results.MaxSchema, most},
-		"three that take seconds": {snapshotOf(spec.AllOperations()[:3], func() results.Histogram { return wide(time.Millisecond, time.Second) }), results.MaxSchema, 15 * 1400 * 8},
-		"empty buckets are free":  {snapshotOf(spec.AllOperations()[:maxOperations], func() results.Histogram { return recorded(1e6) }), results.MaxSchema, maxOperations * 5 * 8},
+		"three that take seconds": {snapshotOf(spec.AllOperations()[:3], func() results.Histogram { return wide(time.Millisecond, time.Second, 1) }), results.MaxSchema, 15 * 1400},
+		"empty buckets are free":  {snapshotOf(spec.AllOperations()[:maxOperations], func() results.Histogram { return recorded(1e6) }), results.MaxSchema, maxOperations * 5},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -61,10 +63,10 @@ func TestWhatIsReadIsBoundedInMemory(t *testing.T) {
 	}
 }
 
-// wide has a count in every bucket from low to high.
-func wide(low, high time.Duration) (h results.Histogram) {
+// wide has n durations in every bucket from low to high.
+func wide(low, high time.Duration, n uint64) (h results.Histogram) {
 	for bucket := results.BucketIndex(int64(low)); bucket <= results.BucketIndex(int64(high)); bucket++ {
-		h.Record(int64(1e9 * math.Exp2((float64(bucket)-0.5)/(1<<results.MaxSchema)-20)))
+		h.RecordAlike(int64(1e9*math.Exp2((float64(bucket)-0.5)/(1<<results.MaxSchema)-20)), n)
 	}
 	return h
 }

@@ -20,7 +20,7 @@ func (c *collector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.
 func (c *collector) Collect(metrics chan<- prometheus.Metric) {
-	for _, mf := range Families(c.snapshot()) {
+	for _, mf := range Served(c.snapshot()) {
 		desc := prometheus.NewDesc(mf.GetName(), mf.GetHelp(), familiesByName[mf.GetName()].labels, nil)
 		for _, m := range mf.Metric {
 			metrics <- &built{desc: desc, metric: m}

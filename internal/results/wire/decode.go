@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"slices"
 
 	dto "github.com/prometheus/client_model/go"
+	"google.golang.org/protobuf/encoding/protodelim"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -48,17 +50,29 @@ func ReadScrape(r io.Reader, contentType string) ([]byte, error) {
 	return data, nil
 }
 
-// DecodeScrape decodes what ReadScrape has read. Meanwhile it uses many times the memory of data.
+// DecodeScrape decodes what ReadScrape has read. Meanwhile it uses several times the memory of data. It ignores families of
+// other packages, and reads those of the timeline as well, which termination messages have. Members of the target are sorted
+// by name.
 func DecodeScrape(data []byte) (*results.Snapshot, error) {
-	all, err := unmarshalFamilies(data)
+	all, err := readFamilies(data)
 	if err != nil {
 		return nil, fmt.Errorf("reading results: %w", err)
 	}
-	return Decode(all)
+	return decode(all)
 }
 
-// Decode is the inverse of Families; families of the timeline, which termination messages have, are read as well. It ignores families of other packages. Members of the target are sorted by name.
+// Decode is the inverse of Families.
 func Decode(all []*dto.MetricFamily) (*results.Snapshot, error) {
+	var data bytes.Buffer
+	for _, mf := range all {
+		if _, err := protodelim.MarshalTo(&data, mf); err != nil {
+			return nil, fmt.Errorf("decoding results: %w", err)
+		}
+	}
+	return DecodeScrape(data.Bytes())
+}
+
+func decode(all []encodedFamily) (*results.Snapshot, error) {
 	s := &results.Snapshot{Operations: map[spec.Operation]*results.OperationResult{}, Requests: map[spec.RPC]map[results.Phase]uint64{}}
 	seen := map[string]bool{}
 	for _, mf := range all {
@@ -80,13 +94,13 @@ func Decode(all []*dto.MetricFamily) (*results.Snapshot, error) {
 	return s, nil
 }
 
-func (f *family) decode(s *results.Snapshot, mf *dto.MetricFamily) error {
+func (f *family) decode(s *results.Snapshot, mf encodedFamily) error {
 	if mf.GetType() != f.kind {
 		return fmt.Errorf("wanted the type %v, found %v", f.kind, mf.GetType())
 	}
 	seen := map[string]bool{}
-	for _, in := range mf.Metric {
-		m, err := f.decodeMetric(in)
+	for i, in := range mf.Metric {
+		m, err := f.decodeMetric(in, mf.histograms[i])
 		if err != nil {
 			return err
 		}
@@ -102,14 +116,14 @@ func (f *family) decode(s *results.Snapshot, mf *dto.MetricFamily) error {
 	return nil
 }
 
-// decodeMetric refuses values that are negative or not a number; a snapshot has none.
-func (f *family) decodeMetric(in *dto.Metric) (m metric, err error) {
+// decodeMetric refuses values that are negative or not a number; a snapshot has none. histogram is nil if it has none.
+func (f *family) decodeMetric(in *dto.Metric, histogram []byte) (m metric, err error) {
 	if m.labels, err = f.labelValues(in.Label); err != nil {
 		return m, err
 	}
 	switch {
-	case f.kind == dto.MetricType_HISTOGRAM && in.Histogram != nil:
-		m.histogram, err = decodeHistogram(in.Histogram)
+	case f.kind == dto.MetricType_HISTOGRAM && histogram != nil:
+		m.histogram, err = decodeHistogram(histogram)
 		return m, err
 	case f.kind == dto.MetricType_COUNTER && in.Counter != nil:
 		m.value = in.Counter.GetValue()

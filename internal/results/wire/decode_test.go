@@ -193,7 +193,7 @@ func TestDecodeRefusesASpanOverTheZeroBucket(t *testing.T) {
 	in := nativeHistogram(&h)
 	in.PositiveSpan = []*dto.BucketSpan{{Offset: proto.Int32(-(results.Buckets / 2)), Length: proto.Uint32(1)}}
 	in.PositiveDelta = []int64{1}
-	if _, err := decodeHistogram(in); err == nil {
+	if _, err := decodeMessage(t, in); err == nil {
 		t.Error("decoded")
 	}
 }
@@ -204,7 +204,7 @@ func TestDecodeRefusesCountsThatOverflow(t *testing.T) {
 	in := nativeHistogram(&h)
 	*in.ZeroCount = math.MaxUint64
 	in.PositiveDelta[0]++
-	if _, err := decodeHistogram(in); err == nil {
+	if _, err := decodeMessage(t, in); err == nil {
 		t.Error("decoded")
 	}
 }

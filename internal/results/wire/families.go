@@ -41,9 +41,19 @@ var familiesByName = func() map[string]*family {
 // are truncated to microseconds. Texts are truncated and cleaned of unprintable characters. Sums above 2^51 ns (26
 // days) are rounded to 53 bits. All other values are exact. The course is missing; see MarshalCourse.
 func Families(s *results.Snapshot) []*dto.MetricFamily {
+	return encode(withoutCourse(s), classicHistogram)
+}
+
+// Served encodes the snapshot as a pod serves it: like Families, but the counts of native buckets are packed. Decode
+// needs these families marshalled first; see DecodeScrape.
+func Served(s *results.Snapshot) []*dto.MetricFamily {
+	return encode(withoutCourse(s), func(h *results.Histogram) *dto.Histogram { return packCounts(classicHistogram(h)) })
+}
+
+func withoutCourse(s *results.Snapshot) *results.Snapshot {
 	served := *s
 	served.Timeline = results.Timeline{}
-	return encode(&served, classicHistogram)
+	return &served
 }
 
 // encode builds the families that have at least one metric.

@@ -67,8 +67,8 @@ func rareDistributionFamilies(name, help string, field func(*results.OperationRe
 func distributionFamilies(name, help string, field func(*results.OperationResult) *results.Histogram) []family {
 	return []family{
 		histogramFamily(name+"_seconds", help+".", field, func(*results.Histogram) bool { return true }),
-		extremeFamily(name+"_min_seconds", help+": the shortest.", field, func(p *results.Parts) *int64 { return &p.Minimum }),
-		extremeFamily(name+"_max_seconds", help+": the longest.", field, func(p *results.Parts) *int64 { return &p.Maximum }),
+		extremeFamily(name+"_min_seconds", help+": the shortest.", field, func(u *results.Unbinned) *int64 { return &u.Minimum }),
+		extremeFamily(name+"_max_seconds", help+": the longest.", field, func(u *results.Unbinned) *int64 { return &u.Maximum }),
 		squaresFamily(name+"_squared_seconds_total", help+": the sum of squares, in square seconds.", field),
 	}
 }
@@ -77,35 +77,34 @@ func histogramFamily(name, help string, field func(*results.OperationResult) *re
 	return operationFamily(name, help, dto.MetricType_HISTOGRAM,
 		func(r *results.OperationResult) (metric, bool) { return metric{histogram: field(r)}, has(field(r)) },
 		func(r *results.OperationResult, m metric) error {
-			return change(field(r), func(p *results.Parts) {
-				known := *p
-				*p = m.histogram.Parts()
-				p.Minimum, p.Maximum, p.SumSquares = known.Minimum, known.Maximum, known.SumSquares
-			})
+			known := field(r).Unbinned()
+			*field(r) = *m.histogram
+			field(r).SetUnbinned(known)
+			return nil
 		})
 }
 
-// change changes a part of a histogram that is being decoded.
-func change(h *results.Histogram, set func(*results.Parts)) (err error) {
-	p := h.Parts()
-	set(&p)
-	*h, err = results.HistogramOf(p)
-	return err
+// change changes a figure of a histogram that is being decoded.
+func change(h *results.Histogram, set func(*results.Unbinned)) {
+	u := h.Unbinned()
+	set(&u)
+	h.SetUnbinned(u)
 }
 
 // extremeFamily is the minimum or the maximum of a histogram; an empty histogram has none.
-func extremeFamily(name, help string, field func(*results.OperationResult) *results.Histogram, of func(*results.Parts) *int64) family {
+func extremeFamily(name, help string, field func(*results.OperationResult) *results.Histogram, of func(*results.Unbinned) *int64) family {
 	return operationFamily(name, help, dto.MetricType_GAUGE,
 		func(r *results.OperationResult) (metric, bool) {
-			p := field(r).Parts()
-			return metric{value: float64(*of(&p)) / nanosecondsPerSecond}, p.Count > 0
+			u := field(r).Unbinned()
+			return metric{value: float64(*of(&u)) / nanosecondsPerSecond}, field(r).Count() > 0
 		},
 		func(r *results.OperationResult, m metric) error {
 			d, err := durations.decode(m.value)
 			if err != nil {
 				return err
 			}
-			return change(field(r), func(p *results.Parts) { *of(p) = int64(d) })
+			change(field(r), func(u *results.Unbinned) { *of(u) = int64(d) })
+			return nil
 		})
 }
 
@@ -116,7 +115,8 @@ func squaresFamily(name, help string, field func(*results.OperationResult) *resu
 			return metric{value: h.SumSquares()}, h.Count() > 0
 		},
 		func(r *results.OperationResult, m metric) error {
-			return change(field(r), func(p *results.Parts) { p.SumSquares = m.value })
+			change(field(r), func(u *results.Unbinned) { u.SumSquares = m.value })
+			return nil
 		})
 }
 

@@ -206,8 +206,8 @@ func requireSoundHistogram(t *testing.T, path string, h *results.Histogram) {
 	reduced := h.Clone()
 	for schema := h.Schema(); schema >= results.MinSchema; schema-- {
 		reduced.Reduce(schema)
-		var total uint64
-		for _, n := range reduced.Parts().Counts {
+		total := reduced.ZeroCount()
+		for _, n := range reduced.NativeBuckets() {
 			total += n
 		}
 		if reduced.HasBuckets() && total != h.Count() {
@@ -238,14 +238,14 @@ func FuzzHistogram(f *testing.F) {
 			// Small numbers, and numbers beyond the limits in both directions.
 			in.PositiveDelta = append(in.PositiveDelta, int64(int8(d))<<(d%4*16))
 		}
-		h, err := decodeHistogram(in)
+		h, err := decodeMessage(t, in)
 		if err != nil {
 			return
 		}
 		const longest = results.MaxSeconds * nanosecondsPerSecond
 		setMaximum(t, h, longest)
 		requireSoundHistogram(t, "histogram", h)
-		again, err := decodeHistogram(nativeHistogram(h))
+		again, err := decodeMessage(t, nativeHistogram(h))
 		if err != nil {
 			t.Fatalf("the decoded value cannot be decoded again: %v", err)
 		}
@@ -270,7 +270,5 @@ func FuzzClean(f *testing.F) {
 
 func setMaximum(t *testing.T, h *results.Histogram, ns int64) {
 	t.Helper()
-	if err := change(h, func(p *results.Parts) { p.Maximum = ns }); err != nil {
-		t.Fatal(err)
-	}
+	change(h, func(u *results.Unbinned) { u.Maximum = ns })
 }

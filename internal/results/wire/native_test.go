@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/testing/protocmp"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -47,25 +48,41 @@ func TestNativeHistogramIsWhatPrometheusWouldWrite(t *testing.T) {
 
 // TestDecodeTakesNoMemoryForOtherBuckets: only for those from the lowest to the highest.
 func TestDecodeTakesNoMemoryForOtherBuckets(t *testing.T) {
-	tests := map[string]struct {
-		durations   []int64
-		first, most int
+	for name, tc := range map[string]struct {
+		durations []int64
+		most      int
 	}{
-		"one duration":  {[]int64{5e6}, 1, 1},
-		"two doublings": {[]int64{5e6, 19e6}, 1, 2*128 + 1},
-		"zero":          {[]int64{0}, 0, 1},
-	}
-	for name, tc := range tests {
+		"one duration":  {[]int64{5e6}, 1},
+		"two doublings": {[]int64{5e6, 19e6}, 2*128 + 1},
+		"zero":          {[]int64{0}, 1},
+	} {
 		h := recorded(tc.durations...)
-		var p results.Parts
-		p.Schema, p.Count = results.MaxSchema, h.Count()
-		if err := decodeBuckets(nativeHistogram(&h), &p); err != nil {
+		got, err := decodeMessage(t, nativeHistogram(&h))
+		if err != nil {
 			t.Fatal(err)
 		}
-		if len(p.Counts) > tc.most || min(p.First, 1) != tc.first {
-			t.Errorf("%s: wanted at most %d buckets, found %d from %d", name, tc.most, len(p.Counts), p.First)
+		if got.Bytes() > tc.most {
+			t.Errorf("%s: wanted at most %d bytes, found %d", name, tc.most, got.Bytes())
 		}
 	}
+}
+
+// decodeMessage decodes a histogram in both forms of its counts, which must agree.
+func decodeMessage(t *testing.T, in *dto.Histogram) (*results.Histogram, error) {
+	t.Helper()
+	var found [2]*results.Histogram
+	var errs [2]error
+	for i, form := range []*dto.Histogram{in, packCounts(proto.Clone(in).(*dto.Histogram))} {
+		message, err := proto.Marshal(form)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found[i], errs[i] = decodeHistogram(message)
+	}
+	if (errs[0] == nil) != (errs[1] == nil) || errs[0] == nil && !found[0].Equal(*found[1]) {
+		t.Fatalf("repeated counts decode to %v (%v), packed ones to %v (%v)", found[0], errs[0], found[1], errs[1])
+	}
+	return found[0], errs[0]
 }
 
 // TestDecodeRefusesExtremeSpans: sums of offsets and lengths must not overflow.
@@ -75,7 +92,7 @@ func TestDecodeRefusesExtremeSpans(t *testing.T) {
 			h := recorded(5e6)
 			in := nativeHistogram(&h)
 			in.PositiveSpan = append(in.PositiveSpan, &dto.BucketSpan{Offset: &offset, Length: &length}, &dto.BucketSpan{Offset: &offset, Length: &length})
-			if _, err := decodeHistogram(in); err == nil && length > 0 {
+			if _, err := decodeMessage(t, in); err == nil && length > 0 {
 				t.Errorf("decoded spans of %d buckets at %d", length, offset)
 			}
 		}

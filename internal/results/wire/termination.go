@@ -12,7 +12,6 @@ import (
 
 	dto "github.com/prometheus/client_model/go"
 	"google.golang.org/protobuf/encoding/protodelim"
-	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
@@ -61,30 +60,12 @@ func headline(s *results.Snapshot) string {
 
 func marshalNative(s *results.Snapshot) []byte {
 	var out bytes.Buffer
-	for _, mf := range encode(s, packedHistogram) {
+	for _, mf := range encode(s, func(h *results.Histogram) *dto.Histogram { return packCounts(nativeHistogram(h)) }) {
 		mf.Help = nil
 		// Writing to a buffer does not fail. Families have no required fields and only valid text.
 		_, _ = protodelim.MarshalTo(&out, mf)
 	}
 	return out.Bytes()
-}
-
-// packedHistogram encodes the counts of the buckets as one packed field, which every protobuf decoder accepts. The
-// generated code repeats the field's tag before each count, which takes a third more after compression.
-func packedHistogram(h *results.Histogram) *dto.Histogram {
-	out := nativeHistogram(h)
-	if len(out.PositiveDelta) == 0 {
-		return out
-	}
-	var packed []byte
-	for _, delta := range out.PositiveDelta {
-		packed = protowire.AppendVarint(packed, protowire.EncodeZigZag(delta))
-	}
-	out.PositiveDelta = nil
-	field := out.ProtoReflect().Descriptor().Fields().ByName("positive_delta").Number()
-	raw := protowire.AppendTag(nil, field, protowire.BytesType)
-	out.ProtoReflect().SetUnknown(protowire.AppendBytes(raw, packed))
-	return out
 }
 
 // terminationChecksum includes the dictionary, so that a message of another version is refused and not decoded to wrong
@@ -121,11 +102,11 @@ func DecodeTerminationMessage(message []byte) (*results.Snapshot, error) {
 	if err != nil {
 		return nil, fmt.Errorf("termination message: %w", err)
 	}
-	var all []*dto.MetricFamily
-	if all, err = unmarshalFamilies(data); err != nil {
+	s, err := DecodeScrape(data)
+	if err != nil {
 		return nil, fmt.Errorf("termination message: %w", err)
 	}
-	return Decode(all)
+	return s, nil
 }
 
 // openTermination checks length and checksum and returns the compressed part.

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"errors"
 	"fmt"
 
 	dto "github.com/prometheus/client_model/go"
@@ -13,51 +14,108 @@ import (
 // hundred times that in memory after decoding, so a limit on bytes alone is not enough.
 const maxMessages = 1 << 16
 
-// unmarshalFamilies reads length-delimited families.
-func unmarshalFamilies(data []byte) ([]*dto.MetricFamily, error) {
-	var all []*dto.MetricFamily
+// encodedFamily is a family whose histograms are still encoded; see decodeHistogram.
+type encodedFamily struct {
+	*dto.MetricFamily
+	// histograms are those of the metrics, in their order; nil for a metric without one.
+	histograms [][]byte
+}
+
+// readFamilies reads length-delimited families.
+func readFamilies(data []byte) ([]encodedFamily, error) {
+	var all []encodedFamily
 	left := messageRoom(maxMessages)
 	for len(data) > 0 {
 		text, n := protowire.ConsumeBytes(data)
 		if n < 0 {
 			return nil, protowire.ParseError(n)
 		}
-		mf := &dto.MetricFamily{}
-		if err := left.take(text, mf.ProtoReflect().Descriptor()); err != nil {
+		f := encodedFamily{MetricFamily: &dto.MetricFamily{}}
+		rest, err := f.cut(text)
+		if err != nil {
 			return nil, err
 		}
-		if err := proto.Unmarshal(text, mf); err != nil {
+		if err := left.take(rest, f.ProtoReflect().Descriptor()); err != nil {
 			return nil, err
 		}
-		all, data = append(all, mf), data[n:]
+		if err := proto.Unmarshal(rest, f.MetricFamily); err != nil {
+			return nil, err
+		}
+		all, data = append(all, f), data[n:]
 	}
 	return all, nil
+}
+
+// Numbers of the fields of Prometheus's MetricFamily and Metric.
+const (
+	fieldMetric    = 4
+	fieldHistogram = 7
+)
+
+// cut moves the histograms out of an encoded family, and returns the rest.
+func (f *encodedFamily) cut(family []byte) (rest []byte, err error) {
+	rest = make([]byte, 0, min(len(family), 4096))
+	err = eachField(family, func(number protowire.Number, kind protowire.Type, field []byte) error {
+		if number != fieldMetric || kind != protowire.BytesType {
+			rest = append(rest, field...)
+			return nil
+		}
+		if len(f.histograms) == maxMessages {
+			return errTooMany
+		}
+		var without, histogram []byte
+		err := eachField(fieldBytes(field), func(number protowire.Number, kind protowire.Type, field []byte) error {
+			switch {
+			case number != fieldHistogram || kind != protowire.BytesType:
+				without = append(without, field...)
+			case histogram != nil:
+				return errors.New("found a metric with two histograms")
+			default:
+				histogram = fieldBytes(field)
+			}
+			return nil
+		})
+		f.histograms = append(f.histograms, histogram)
+		rest = protowire.AppendBytes(protowire.AppendTag(rest, fieldMetric, protowire.BytesType), without)
+		return err
+	})
+	return rest, err
+}
+
+// eachField calls do for each field of a message, with its tag.
+func eachField(message []byte, do func(number protowire.Number, kind protowire.Type, field []byte) error) error {
+	for len(message) > 0 {
+		number, kind, n := protowire.ConsumeField(message)
+		if n < 0 {
+			return protowire.ParseError(n)
+		}
+		if err := do(number, kind, message[:n]); err != nil {
+			return err
+		}
+		message = message[n:]
+	}
+	return nil
 }
 
 // messageRoom is the number of messages that may still follow.
 type messageRoom int
 
+var errTooMany = fmt.Errorf("wanted at most %d metrics and labels, found more", maxMessages)
+
 // take counts a message and its nested messages before they are decoded. The nesting is limited by the message types.
 func (r *messageRoom) take(text []byte, of protoreflect.MessageDescriptor) error {
 	if *r--; *r < 0 {
-		return fmt.Errorf("wanted at most %d metrics, labels and buckets, found more", maxMessages)
+		return errTooMany
 	}
-	for len(text) > 0 {
-		number, kind, n := protowire.ConsumeField(text)
-		if n < 0 {
-			return protowire.ParseError(n)
+	return eachField(text, func(number protowire.Number, kind protowire.Type, text []byte) error {
+		if kind != protowire.BytesType {
+			return nil
 		}
-		// Most fields are counts of buckets, so only those that can be messages are looked up.
-		if kind == protowire.BytesType {
-			if field := of.Fields().ByNumber(number); field != nil && field.Message() != nil {
-				if err := r.take(fieldBytes(text[:n]), field.Message()); err != nil {
-					return err
-				}
-			}
+		if field := of.Fields().ByNumber(number); field != nil && field.Message() != nil {
+			return r.take(fieldBytes(text), field.Message())
 		}
-		text = text[n:]
-	}
-	return nil
+		return nil
+	})
 }
 
 // fieldBytes returns the content of a field, without its tag and its length.

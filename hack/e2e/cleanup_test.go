@@ -1,0 +1,82 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"syscall"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+)
+
+// checkCleanup kills the pods of a run for which another run waits, and keeps the pod of its cleanup Job from being
+// created. A cleanup Job that cannot start holds the target for spec.schedulingTimeoutSeconds at most. One that starts while another run has the target waits, and
+// deletes the keys afterwards.
+func checkCleanup(t *testing.T) {
+	first, second := namespace(t, "cleanup-first"), namespace(t, "cleanup-second")
+	killed, next := newEndless(first, "killed"), endless(newPutIn(second, suite.side, "next", 0))
+	for _, b := range []*v1alpha1.EtcdBenchmark{killed, next} {
+		b.Spec.Target.ConcurrentRuns, b.Spec.SchedulingTimeoutSeconds = v1alpha1.ConcurrentRunsQueue, 30
+	}
+	killed = awaitMeasuring(t, create(t, killed))
+	next = create(t, next)
+	awaitQueued(t, next, v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueAddresses, Ahead: 1})
+	allow := forbidPods(t, first)
+	for index := range int(killed.Spec.Load.Pods) {
+		signalPod(index, syscall.SIGKILL)(t, victim{run: killed, target: suite.side})
+	}
+	requireReason(t, awaitEnd(t, killed), v1alpha1.ReasonPodFailed)
+	next = awaitMeasuring(t, next)
+	if pods := cleanupPods(t, killed); len(pods) > 0 {
+		t.Fatalf("wanted a cleanup Job without pods, found %d", len(pods))
+	}
+	allow()
+	eventually(t, 2*time.Minute, "the cleanup Job's pod to run", func(context.Context) error {
+		for _, pod := range cleanupPods(t, killed) {
+			if pod.Status.Phase == corev1.PodRunning {
+				return nil
+			}
+		}
+		return fmt.Errorf("found %d pods", len(cleanupPods(t, killed)))
+	})
+	if keys := mustStore(t, suite.side, killed.KeyPrefix()); len(keys) == 0 {
+		t.Error("the cleanup Job has deleted the keys while another run loads the target")
+	}
+	stop := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"stop":true}}`))
+	if err := suite.client.Patch(suite.ctx, next, stop); err != nil {
+		t.Fatal(err)
+	}
+	next = awaitEnd(t, next)
+	eventually(t, 2*time.Minute, "the keys to be deleted", func(ctx context.Context) error {
+		found, err := get(ctx, killed)
+		if err != nil {
+			return err
+		}
+		if c := meta.FindStatusCondition(found.Status.Conditions, v1alpha1.ConditionCleaned); c == nil || c.Status != "True" {
+			return fmt.Errorf("the condition is %+v", c)
+		} else if at := next.Status.Summary.WindowEnd; c.LastTransitionTime.Time.Before(at.Time.Truncate(time.Second)) {
+			t.Errorf("the keys were deleted at %s, before the other run's window had ended at %s", c.LastTransitionTime, at)
+		}
+		return nil
+	})
+	if keys := mustStore(t, suite.side, killed.KeyPrefix()); len(keys) > 0 {
+		t.Errorf("%d keys are left", len(keys))
+	}
+}
+
+// cleanupPods are the pods of a run's cleanup Job.
+func cleanupPods(t *testing.T, b *v1alpha1.EtcdBenchmark) []corev1.Pod {
+	t.Helper()
+	var pods corev1.PodList
+	if err := suite.client.List(suite.ctx, &pods, client.InNamespace(b.Namespace), client.MatchingLabels{"batch.kubernetes.io/job-name": b.CleanupJobName()}); err != nil {
+		t.Fatal(err)
+	}
+	return pods.Items
+}
