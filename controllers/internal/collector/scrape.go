@@ -1,6 +1,7 @@
 package collector
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -105,18 +106,18 @@ type round struct {
 func (s scraper) scrape(ctx context.Context, r round, p target) (answer, error) {
 	var (
 		out             answer
-		data            []byte
 		asked, answered time.Time
 	)
-	err := s.get(ctx, r, p.Pod, plan.MetricsPath, func(body io.Reader, contentType string, from, to time.Time) (err error) {
+	data := buffers.Get().(*bytes.Buffer)
+	defer putBack(data)
+	err := s.get(ctx, r, p.Pod, plan.MetricsPath, func(body io.Reader, contentType string, from, to time.Time) error {
 		asked, answered = from, to
-		data, err = wire.ReadScrape(body, contentType)
-		return err
+		return wire.ReadScrape(data, body, contentType)
 	})
 	if err != nil {
 		return out, err
 	}
-	if out.snapshot, err = s.decode(data); err != nil {
+	if out.snapshot, err = s.decode(data.Bytes()); err != nil {
 		return out, fmt.Errorf("scraping %s: %w", p.Name, err)
 	}
 	out.clock = readClock(out.snapshot.Clock, asked, answered)
@@ -138,6 +139,19 @@ func (s scraper) scrape(ctx context.Context, r round, p target) (answer, error) 
 		out.snapshot.Course = c.Course
 	}
 	return out, nil
+}
+
+// buffers are used again: the answers of all pods would be most of the garbage.
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// mostBuffered is the size of the largest buffer that is used again.
+const mostBuffered = 1 << 20
+
+func putBack(b *bytes.Buffer) {
+	if b.Cap() <= mostBuffered {
+		b.Reset()
+		buffers.Put(b)
+	}
 }
 
 // decode waits for room.

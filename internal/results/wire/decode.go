@@ -26,31 +26,30 @@ const MaxScrapeBytes = 5 << 20
 
 // Read reads and decodes a decompressed scrape; contentType is its Content-Type header.
 func Read(r io.Reader, contentType string) (*results.Snapshot, error) {
-	data, err := ReadScrape(r, contentType)
-	if err != nil {
+	var data bytes.Buffer
+	if err := ReadScrape(&data, r, contentType); err != nil {
 		return nil, err
 	}
-	return DecodeScrape(data)
+	return DecodeScrape(data.Bytes())
 }
 
-// ReadScrape reads a decompressed scrape without decoding it.
-func ReadScrape(r io.Reader, contentType string) ([]byte, error) {
+// ReadScrape reads a decompressed scrape into a buffer, without decoding it.
+func ReadScrape(into *bytes.Buffer, r io.Reader, contentType string) error {
 	mediaType, params, err := mime.ParseMediaType(contentType)
 	if err != nil || mediaType != "application/vnd.google.protobuf" || params["encoding"] != "delimited" {
-		return nil, fmt.Errorf("reading results: wanted content of the type %s, found %.64q; is this the metrics port of a client pod?",
+		return fmt.Errorf("reading results: wanted content of the type %s, found %.64q; is this the metrics port of a client pod?",
 			ScrapeAccept, contentType)
 	}
-	data, err := io.ReadAll(io.LimitReader(r, MaxScrapeBytes+1))
-	if err != nil {
-		return nil, fmt.Errorf("reading results: %w", err)
+	if _, err := into.ReadFrom(io.LimitReader(r, MaxScrapeBytes+1)); err != nil {
+		return fmt.Errorf("reading results: %w", err)
 	}
-	if len(data) > MaxScrapeBytes {
-		return nil, fmt.Errorf("reading results: wanted at most %d bytes, found more", MaxScrapeBytes)
+	if into.Len() > MaxScrapeBytes {
+		return fmt.Errorf("reading results: wanted at most %d bytes, found more", MaxScrapeBytes)
 	}
-	return data, nil
+	return nil
 }
 
-// DecodeScrape decodes what ReadScrape has read. Meanwhile it uses several times the memory of data. It ignores families of
+// DecodeScrape decodes what ReadScrape has read. The snapshot does not share memory with data. Meanwhile it uses several times the memory of data. It ignores families of
 // other packages, and reads those of the timeline as well, which termination messages have. Members of the target are sorted
 // by name.
 func DecodeScrape(data []byte) (*results.Snapshot, error) {

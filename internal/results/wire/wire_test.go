@@ -2,8 +2,11 @@ package wire
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	dto "github.com/prometheus/client_model/go"
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
@@ -57,5 +60,27 @@ func TestTooLargeTargetValuesAreLimited(t *testing.T) {
 	}
 	if got.Target.WriteEstimateBytes != results.MaxBytes || got.Target.Members[0].QuotaBytes != results.MaxBytes {
 		t.Errorf("got %+v, wanted what a metric can hold", got.Target)
+	}
+}
+
+// A reader uses its buffer again.
+func TestADecodedSnapshotDoesNotShareMemory(t *testing.T) {
+	sent := failingSnapshot()
+	for name, all := range map[string][]*dto.MetricFamily{"repeated counts": Families(sent), "packed counts": Served(sent)} {
+		body := bodyOf(t, all)
+		want, err := DecodeScrape(slices.Clone(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := DecodeScrape(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range body {
+			body[i] = 0xff
+		}
+		if diff := cmp.Diff(want, got, sameSnapshot...); diff != "" {
+			t.Errorf("%s: snapshot (-want +got):\n%s", name, diff)
+		}
 	}
 }
