@@ -61,7 +61,7 @@ func (r *EtcdBenchmarkReconciler) nextRuns() handler.EventHandler {
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	return handler.Funcs{
 		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue) {
-			if addressesOf(e.ObjectOld) != nil && addressesOf(e.ObjectNew) == nil {
+			if addressesOf(e.ObjectOld) != nil && (addressesOf(e.ObjectNew) == nil || hasFinished(e)) {
 				r.triggerNext(ctx, e.ObjectOld, q)
 			}
 			if activeOf(e.ObjectOld) != nil && activeOf(e.ObjectNew) == nil || waitedForLimit(e) {
@@ -73,6 +73,14 @@ func (r *EtcdBenchmarkReconciler) nextRuns() handler.EventHandler {
 			r.triggerNextOfNamespace(ctx, e.Object, q)
 		},
 	}
+}
+
+// hasFinished reports whether a run has finished now. If it has left keys, it stays in the queue, and the next run learns when
+// it must wait no longer.
+func hasFinished(e event.UpdateEvent) bool {
+	before, ok1 := e.ObjectOld.(*v1alpha1.EtcdBenchmark)
+	after, ok2 := e.ObjectNew.(*v1alpha1.EtcdBenchmark)
+	return ok1 && ok2 && !isFinished(before) && isFinished(after)
 }
 
 // waitedForLimit reports whether a run waits for the limit of its namespace no longer. There may be room for the next one,

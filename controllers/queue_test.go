@@ -109,6 +109,24 @@ func TestADeletedRunWakesTheNext(t *testing.T) {
 	second.loadJob()
 }
 
+// TestACleanupJobThatDoesNotStartBlocksNotForLong: for the first run's spec.schedulingTimeoutSeconds.
+func TestACleanupJobThatDoesNotStartBlocksNotForLong(t *testing.T) {
+	s := newHarness(t, func(run *v1alpha1.EtcdBenchmark) { run.Spec.SchedulingTimeoutSeconds = 10 })
+	s.playPreparing()
+	s.playReady()
+	s.playRunning()
+	second := s.join("second")
+	second.awaitQueued(s)
+	for _, a := range s.pods {
+		a.exits(137, nil)
+	}
+	s.awaitFinished(v1alpha1.ReasonPodFailed)
+	second.loadJob()
+	if waited := second.status().Admission.At.Sub(s.status().CompletionTime.Time); waited < 10*time.Second {
+		t.Errorf("wanted the second run to wait for 10 s after the first had ended, found %s", waited)
+	}
+}
+
 func TestTimeoutsDoNotCountTheQueue(t *testing.T) {
 	s := newHarness(t, func(run *v1alpha1.EtcdBenchmark) { run.Spec.TimeoutSeconds = 86400 })
 	s.playPreparing()
