@@ -108,7 +108,7 @@ func (s *stage) wholeRuns(namespace string, pods int) (n float64) {
 		if sum := r.run.Status.Summary; sum != nil {
 			s.say("  %d requests measured, partial: %t", sum.MeasuredRequests, sum.Partial)
 		}
-		s.say("  the manager's last words: %s", s.lastLog())
+		s.say("  the end of the manager's log: %s", s.lastLog())
 	}
 	return n
 }
