@@ -55,8 +55,8 @@ func (r *EtcdBenchmarkReconciler) runsAt(ctx context.Context, addresses ...strin
 	return runs, nil
 }
 
-// nextRuns triggers the next run of each address, and of the namespace, when a run leaves their queues, so that it
-// starts at once.
+// nextRuns triggers the next run of each address, and of the namespace, when a run finishes or leaves their queues, so that
+// it starts at once.
 func (r *EtcdBenchmarkReconciler) nextRuns() handler.EventHandler {
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	return handler.Funcs{
@@ -75,8 +75,8 @@ func (r *EtcdBenchmarkReconciler) nextRuns() handler.EventHandler {
 	}
 }
 
-// hasFinished reports whether a run has finished now. If it has left keys, it stays in the queue, and the next run learns when
-// it must wait no longer.
+// hasFinished reports whether a run has finished now. If it has left keys, it stays in the queue for a limited time, and the
+// next run must learn for how long.
 func hasFinished(e event.UpdateEvent) bool {
 	before, ok1 := e.ObjectOld.(*v1alpha1.EtcdBenchmark)
 	after, ok2 := e.ObjectNew.(*v1alpha1.EtcdBenchmark)

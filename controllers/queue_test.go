@@ -109,8 +109,8 @@ func TestADeletedRunWakesTheNext(t *testing.T) {
 	second.loadJob()
 }
 
-// TestACleanupJobThatDoesNotStartBlocksNotForLong: for the first run's spec.schedulingTimeoutSeconds.
-func TestACleanupJobThatDoesNotStartBlocksNotForLong(t *testing.T) {
+// TestACleanupJobThatCannotStartBlocksForALimitedTime: for the first run's spec.schedulingTimeoutSeconds.
+func TestACleanupJobThatCannotStartBlocksForALimitedTime(t *testing.T) {
 	s := newHarness(t, func(run *v1alpha1.EtcdBenchmark) { run.Spec.SchedulingTimeoutSeconds = 10 })
 	s.playPreparing()
 	s.playReady()

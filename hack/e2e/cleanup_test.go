@@ -46,6 +46,7 @@ func checkCleanup(t *testing.T) {
 		}
 		return fmt.Errorf("found %d pods", len(cleanupPods(t, killed)))
 	})
+	awaitMore(t, next, 1000)
 	if keys := mustStore(t, suite.side, killed.KeyPrefix()); len(keys) == 0 {
 		t.Error("the cleanup Job has deleted the keys while another run loads the target")
 	}
@@ -54,6 +55,9 @@ func checkCleanup(t *testing.T) {
 		t.Fatal(err)
 	}
 	next = awaitEnd(t, next)
+	if next.Status.Summary == nil || next.Status.Summary.WindowEnd == nil {
+		t.Fatalf("wanted a summary of the run that was stopped, found %+v", next.Status)
+	}
 	eventually(t, 2*time.Minute, "the keys to be deleted", func(ctx context.Context) error {
 		found, err := get(ctx, killed)
 		if err != nil {
@@ -69,6 +73,19 @@ func checkCleanup(t *testing.T) {
 	if keys := mustStore(t, suite.side, killed.KeyPrefix()); len(keys) > 0 {
 		t.Errorf("%d keys are left", len(keys))
 	}
+}
+
+// awaitMore waits until a run has measured so many more requests.
+func awaitMore(t *testing.T, b *v1alpha1.EtcdBenchmark, requests int64) {
+	t.Helper()
+	wanted := mustGet(t, b).Status.Progress.Requests + requests
+	eventually(t, time.Minute, b.Name+" to go on", func(ctx context.Context) error {
+		found, err := get(ctx, b)
+		if err == nil && found.Status.Progress.Requests < wanted {
+			err = fmt.Errorf("wanted %d requests, found %d", wanted, found.Status.Progress.Requests)
+		}
+		return err
+	})
 }
 
 // cleanupPods are the pods of a run's cleanup Job.

@@ -173,7 +173,7 @@ func fullNamespace(t *testing.T) string {
 	return ns
 }
 
-// forbidPods lets a namespace have no new pods until allow is called.
+// forbidPods keeps new pods out of a namespace until allow is called.
 func forbidPods(t *testing.T, ns string) (allow func()) {
 	t.Helper()
 	quota := &corev1.ResourceQuota{

@@ -32,7 +32,7 @@ var ends = []Entry{
 	{End, v1alpha1.ReasonNoQuorum, "The members that answer have no leader.", "Check members that are down."},
 	{End, v1alpha1.ReasonAlarmRaised, "A member has raised `NOSPACE` or `CORRUPT`.", "Look at `etcdctl alarm list`."},
 	{End, v1alpha1.ReasonGuardStopped, "A rule of `spec.guard.stopOn` ended the run. `status.guard` says which one. " + untilThen, "Reduce the load, or change the rule."},
-	{End, v1alpha1.ReasonUnsupported, "A member does not serve a call that the run needs. kine (K3s without etcd) serves too few.", "Check the version of the members."},
+	{End, v1alpha1.ReasonUnsupported, "A member does not serve a call that the run needs. kine (K3s without etcd) does not serve all of them.", "Check the version of the members. Instead of kine, name an etcd cluster."},
 	{End, v1alpha1.ReasonEndpointNotAllowed, "The `limits` of the chart forbid load on an address of the target.", "Use another target, or ask the administrator of the operator."},
 	{End, v1alpha1.ReasonLimitExceeded, "The run needs more pods or a higher rate than the `limits` of the chart allow, or it has no `load.rate` although they limit the rate.", "Reduce the load; set `load.rate` if the run has none."},
 	{End, v1alpha1.ReasonQuotaInsufficient, "The run is expected to write more than `spec.guard` allows.", "Write less, raise the quota of etcd, or set `guard.maxFreeQuotaPercent`."},

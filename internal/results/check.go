@@ -44,8 +44,8 @@ func (s *Snapshot) checkSamples() error {
 	return nil
 }
 
-// maxBytes bounds the counts of all histograms of a decoded snapshot in memory. Five operations with three histograms each
-// have 4,369 buckets per histogram, requests of 1 µs to 5 h, with counts of up to 2^56.
+// maxBytes bounds the counts of all histograms of a decoded snapshot in memory: 65,536 buckets, if each count takes eight
+// bytes.
 const maxBytes = 1 << 19
 
 // Bound packs all histograms, and halves their resolution until they fit into maxBytes, so that the memory for a pod's

@@ -137,7 +137,7 @@ func (h *Histogram) hasCounts() bool { return h.counts != nil || h.packed != nil
 // microsecond, where the error is at most half a microsecond.
 func (h *Histogram) ErrorBound() int { return errorBoundPPM(h.Schema()) }
 
-// Clone returns a copy that shares nothing with h.
+// Clone returns a copy; a change of one of both does not change the other.
 func (h *Histogram) Clone() Histogram {
 	c := *h
 	c.counts = slices.Clone(h.counts)

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// Pack makes the histogram smaller in memory: most counts take one byte instead of eight. Nothing is lost, and everything
-// else stays possible; a change unpacks it again.
+// Pack makes the histogram smaller in memory: most counts take one byte instead of eight. No count is lost. A method that
+// changes counts unpacks them first.
 func (h *Histogram) Pack() {
 	if h.counts == nil {
 		return
@@ -29,7 +29,7 @@ type Packer struct {
 	total       uint64
 }
 
-// Add adds the count of a bucket behind those before; 0 is the zero bucket.
+// Add appends the count of a bucket. Buckets must come in ascending order; 0 is the zero bucket.
 func (p *Packer) Add(bucket int, n uint64) {
 	if n == 0 {
 		return
@@ -46,7 +46,7 @@ func (p *Packer) Add(bucket int, n uint64) {
 	}
 }
 
-// Grow makes room for so many counts.
+// Grow makes room for n more counts of one byte each.
 func (p *Packer) Grow(n int) { p.packed = slices.Grow(p.packed, n) }
 
 // Total is the sum of the counts so far, at most MaxUint64.

@@ -21,8 +21,9 @@ import (
 const (
 	scrapeEvery = time.Second
 	// While more than manyPods are scraped, those that wait for their start or only load are scraped less often, so that
-	// about manyPods answer per scrapeEvery, but each at least every mostSteps × scrapeEvery.
-	manyPods  = 200
+	// about manyPods answer per scrapeEvery, but each at least every mostSteps × scrapeEvery, or as often as the progress of
+	// its run is published.
+	manyPods  = 100
 	mostSteps = 5
 	// slots spread the runs over scrapeEvery, so that the answers of all pods do not arrive at once.
 	slots = 10
@@ -33,8 +34,9 @@ const (
 	// urgentEvery replaces publishEvery for news that the run waits for: a pod is ready, has measured, is done or has
 	// failed.
 	urgentEvery = 200 * time.Millisecond
-	// unreachableAfter is how long a pod may not answer before it counts as unreachable.
-	unreachableAfter = 10 * time.Second
+	// A pod that leaves unreachableScrapes unanswered, for unreachableAfter, counts as unreachable.
+	unreachableAfter   = 10 * time.Second
+	unreachableScrapes = 2
 	// eventBuffer is the number of runs that can wait for the reconciler. A run that finds the buffer full is published
 	// at the next scrape.
 	eventBuffer = 256
@@ -216,8 +218,8 @@ func publishInterval(runs int) time.Duration {
 func (c *Collector) podsOf(r *run) []target {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	steps := min((c.pods+manyPods-1)/manyPods, mostSteps)
-	return r.toScrape(c.now(), max(steps, 1))
+	most := max(mostSteps, int(publishInterval(c.scraped)/scrapeEvery))
+	return r.toScrape(c.now(), max(min((c.pods+manyPods-1)/manyPods, most), 1))
 }
 
 // wake reports whether the event buffer had room.

@@ -266,6 +266,7 @@ func TestManyPodsThatLoadAreScrapedLessOften(t *testing.T) {
 		"few pods":             {manyPods - 10, nil, 60},
 		"many pods":            {2 * manyPods, nil, 20},
 		"thousands of pods":    {9000, nil, 12},
+		"of 100 runs":          {9000, nil, 6},
 		"no planned end":       {2 * manyPods, func(_ *run, w *scrapedPod) { w.live.Window.Planned = 0 }, 20},
 		"no answer yet":        {2 * manyPods, func(_ *run, w *scrapedPod) { w.live = nil }, 60},
 		"the last was missed":  {2 * manyPods, func(_ *run, w *scrapedPod) { w.unanswered = true }, 60},
@@ -280,13 +281,15 @@ func TestManyPodsThatLoadAreScrapedLessOften(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			c := New(nil)
-			c.now = func() time.Time { return begin }
+			if c.now = func() time.Time { return begin }; name == "of 100 runs" {
+				c.scraped = 100
+			}
 			var pods []Pod
 			for i := range 10 {
 				pods = append(pods, Pod{Name: fmt.Sprint(i), Index: i})
 			}
 			c.Watch(uid, key, pods, Phase{})
-			r, asked, mostOthers := c.runs[uid], 0, 0
+			r, asked, first, mostOthers := c.runs[uid], 0, 0, 0
 			for range 60 {
 				for i, p := range pods {
 					w := r.pods[p.Name]
@@ -299,6 +302,9 @@ func TestManyPodsThatLoadAreScrapedLessOften(t *testing.T) {
 				others := 0
 				targets := c.podsOf(r)
 				for _, p := range targets {
+					if p.Index == 0 {
+						first++
+					}
 					if p.Index == 3 {
 						asked++
 					} else {
@@ -309,6 +315,9 @@ func TestManyPodsThatLoadAreScrapedLessOften(t *testing.T) {
 			}
 			if asked != tc.want {
 				t.Errorf("wanted %d scrapes in a minute, found %d", tc.want, asked)
+			}
+			if tc.others >= 9000 && first != 12 {
+				t.Errorf("wanted 12 scrapes of client pod 0 in a minute, found %d", first)
 			}
 			// One pod with news does not bring back the cost of all, and they have their turns at different times.
 			if tc.others >= 2*manyPods && !r.phase.Ends && mostOthers > 4 {
@@ -322,12 +331,15 @@ func TestUnreachable(t *testing.T) {
 	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	r := newRun(uid, key)
 	r.watch([]Pod{{Name: "silent"}, {Name: "talks"}}, begin)
-	r.take(map[string]answer{"talks": {snapshot: snapshot(0, results.StageReady)}}, begin.Add(9*time.Second))
-	r.take(nil, begin.Add(10*time.Second))
+	r.take(map[string]answer{"talks": {snapshot: snapshot(0, results.StageReady)}}, begin.Add(12*time.Second))
+	if r.pods["silent"].unreachable {
+		t.Error("wanted a pod that left one scrape unanswered to be reachable")
+	}
+	r.take(nil, begin.Add(13*time.Second))
 	if !r.pods["silent"].unreachable || r.pods["talks"].unreachable {
 		t.Errorf("wanted the silent pod to be unreachable after 10 s, and only that, found %+v", r.pods)
 	}
-	r.take(map[string]answer{"silent": {snapshot: snapshot(0, results.StageReady)}}, begin.Add(11*time.Second))
+	r.take(map[string]answer{"silent": {snapshot: snapshot(0, results.StageReady)}}, begin.Add(14*time.Second))
 	if r.pods["silent"].unreachable {
 		t.Error("wanted a pod that answers to be reachable")
 	}
@@ -336,9 +348,14 @@ func TestUnreachable(t *testing.T) {
 		t.Error("wanted a pod that was not asked again to be reachable")
 	}
 	r.toScrape(begin.Add(time.Minute), 1)
-	r.take(nil, begin.Add(time.Minute))
+	r.take(nil, begin.Add(time.Minute+9*time.Second))
+	if r.pods["silent"].unreachable {
+		t.Error("wanted a pod that was asked 9 s ago to be reachable, however long ago it was asked before")
+	}
+	r.toScrape(begin.Add(time.Minute+9*time.Second), 1)
+	r.take(nil, begin.Add(time.Minute+10*time.Second))
 	if !r.pods["silent"].unreachable {
-		t.Error("wanted a pod that did not answer again to be unreachable")
+		t.Error("wanted a pod that did not answer for 10 s to be unreachable")
 	}
 }
 

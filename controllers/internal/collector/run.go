@@ -44,10 +44,11 @@ type scrapedPod struct {
 	asked int
 	// clock is the most exact reading of the pod's clock; nil before the first.
 	clock *Clock
-	// answered is the time of the last answer; initially since, the time of the first scrape. unanswered is whether the
-	// last scrape has no answer, or there was none.
-	answered    time.Time
+	// since is the time of the first scrape. unanswered is whether the last scrape has no answer, or there was none; silent
+	// is since when, and missed is how many scrapes that are.
 	since       time.Time
+	silent      time.Time
+	missed      int
 	unanswered  bool
 	unreachable bool
 	// problem is why the last scrape failed.
@@ -77,7 +78,7 @@ func (r *run) watch(pods []Pod, now time.Time) {
 	for _, p := range pods {
 		wanted[p.Name], at[p.Index] = true, p.Name
 		if old, ok := r.pods[p.Name]; !ok || old.Pod != p {
-			r.pods[p.Name] = &scrapedPod{Pod: p, answered: now, since: now, unanswered: true}
+			r.pods[p.Name] = &scrapedPod{Pod: p, since: now, silent: now, unanswered: true}
 		}
 	}
 	for name, w := range r.pods {
@@ -110,10 +111,17 @@ func (r *run) toScrape(now time.Time, steps int) []target {
 	var out []target
 	for _, w := range r.pods {
 		done := w.live != nil && w.live.Stage == results.StageDone
-		hasTurn := (r.turn+r.number+w.Index)%steps == 0
+		every := steps
+		if w.Index == 0 {
+			// It watches the target for all pods.
+			every = min(every, mostSteps)
+		}
+		hasTurn := (r.turn+r.number+w.Index)%every == 0
 		if !done && (hasTurn || r.phase.Ends || w.unanswered || !w.hasNoNews(r.phase.Start, now)) {
 			out = append(out, target{w.Pod, w.course, !w.unanswered})
-			w.unanswered = true
+			if !w.unanswered {
+				w.unanswered, w.silent = true, now
+			}
 		}
 	}
 	return out
@@ -138,14 +146,19 @@ func (w *scrapedPod) hasNoNews(start, now time.Time) bool {
 func (r *run) take(answers map[string]answer, now time.Time) {
 	for name, w := range r.pods {
 		if a, ok := answers[name]; ok && w.awaitsCourse(a) {
-			w.answered, w.unanswered = now, false
+			w.unanswered = false
 			w.asked++
 		} else if ok {
 			w.live, w.course, w.clock = a.snapshot, a.course, moreExact(w.clock, a.clock)
-			w.answered, w.unanswered = now, false
+			w.unanswered = false
+		}
+		if !w.unanswered {
+			w.missed = 0
+		} else {
+			w.missed++
 		}
 		done := w.live != nil && w.live.Stage == results.StageDone
-		w.unreachable = !done && w.unanswered && now.Sub(w.answered) >= unreachableAfter
+		w.unreachable = !done && w.missed >= unreachableScrapes && now.Sub(w.silent) >= unreachableAfter
 	}
 }
 

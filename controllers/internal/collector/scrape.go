@@ -22,9 +22,12 @@ const (
 	// scrapeTimeout bounds one request of a scrape; a pod under full load answers late.
 	scrapeTimeout = 3 * time.Second
 	// parallelRequests bounds how many of a run's pods are requested at a time, of those that answered the last scrape:
-	// a thousand requests at once would time out because the operator is slow to read the answers. The others are all
-	// requested at once, so pods that stay silent do not delay those that answer.
+	// a thousand requests at once would time out because the operator is slow to read the answers. parallelSilent bounds
+	// the same for the others, so that pods that stay silent do not delay those that answer. A pod that lets its turn pass
+	// without an answer leaves its place to the next one, and may still answer.
 	parallelRequests = 64
+	parallelSilent   = 256
+	turn             = 500 * time.Millisecond
 	// parallelReads bounds how many answers of a run's pods are read at a time, and so the memory. Pods that stop in the
 	// middle of an answer can delay the other pods of their own run.
 	parallelReads = 16
@@ -68,14 +71,12 @@ func (s scraper) scrapeAll(ctx context.Context, r round, pods []target) (answers
 		mu   sync.Mutex
 		busy sync.WaitGroup
 	)
-	r.requests, r.room = make(chan struct{}, parallelRequests), make(chan struct{}, parallelReads)
+	r.room = make(chan struct{}, parallelReads)
+	places := map[bool]chan struct{}{true: make(chan struct{}, parallelRequests), false: make(chan struct{}, parallelSilent)}
 	answers, errs = make(map[string]answer, len(pods)), map[string]error{}
 	for _, p := range pods {
 		busy.Go(func() {
-			if p.answered {
-				r.requests <- struct{}{}
-				defer func() { <-r.requests }()
-			}
+			defer takeTurn(places[p.answered])()
 			start := time.Now()
 			read, err := s.scrape(ctx, r, p)
 			observe(time.Since(start), err)
@@ -96,9 +97,19 @@ func (s scraper) scrapeAll(ctx context.Context, r round, pods []target) (answers
 type round struct {
 	run types.UID
 	now func() time.Time
-	// requests limits the pods that are requested at a time, and room the answers that are read at a time; scrapeAll
-	// makes both.
-	requests, room chan struct{}
+	// room limits the answers that are read at a time; scrapeAll makes it.
+	room chan struct{}
+}
+
+// takeTurn waits for a place. The place is free again after the turn, or when the caller is done.
+func takeTurn(places chan struct{}) (done func()) {
+	places <- struct{}{}
+	leave := sync.OnceFunc(func() { <-places })
+	over := time.AfterFunc(turn, leave)
+	return func() {
+		over.Stop()
+		leave()
+	}
 }
 
 // scrape reads a pod's answer when there is room. The wait does not affect the clock reading, because the pod has read
@@ -107,18 +118,21 @@ func (s scraper) scrape(ctx context.Context, r round, p target) (answer, error) 
 	var (
 		out             answer
 		asked, answered time.Time
+		data            *bytes.Buffer
 	)
-	data := buffers.Get().(*bytes.Buffer)
-	defer putBack(data)
 	err := s.get(ctx, r, p.Pod, plan.MetricsPath, func(body io.Reader, contentType string, from, to time.Time) error {
 		asked, answered = from, to
+		data = buffers.Get().(*bytes.Buffer)
 		return wire.ReadScrape(data, body, contentType)
 	})
+	if err == nil {
+		if out.snapshot, err = s.decode(data.Bytes()); err != nil {
+			err = fmt.Errorf("scraping %s: %w", p.Name, err)
+		}
+	}
+	putBack(data)
 	if err != nil {
 		return out, err
-	}
-	if out.snapshot, err = s.decode(data.Bytes()); err != nil {
-		return out, fmt.Errorf("scraping %s: %w", p.Name, err)
 	}
 	out.clock = readClock(out.snapshot.Clock, asked, answered)
 	err = checkSource(out.snapshot, r.run, p.Pod)
@@ -148,7 +162,7 @@ var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 const mostBuffered = 1 << 20
 
 func putBack(b *bytes.Buffer) {
-	if b.Cap() <= mostBuffered {
+	if b != nil && b.Cap() <= mostBuffered {
 		b.Reset()
 		buffers.Put(b)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"sync"
@@ -99,8 +100,8 @@ func TestAllPodsAreScrapedAtOnce(t *testing.T) {
 	})
 }
 
-// TestPodsThatAnswerAreRequestedInTurn: while some of them are slow, those that have not answered do not wait.
-func TestPodsThatAnswerAreRequestedInTurn(t *testing.T) {
+// TestPodsAreRequestedInTurn: those that answered do not wait for silent ones, and none waits long for slow ones.
+func TestPodsAreRequestedInTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var lock sync.Mutex
 		asked := map[string]int{}
@@ -118,12 +119,17 @@ func TestPodsThatAnswerAreRequestedInTurn(t *testing.T) {
 		}
 		go func() { _, _ = c.scraper.scrapeAll(t.Context(), round{run: uid, now: time.Now}, all) }()
 		synctest.Wait()
-		if asked["198.18.0.1"] != parallelRequests || asked["198.18.0.2"] != 10*parallelRequests {
-			t.Errorf("wanted %d requests to pods that answered, and all %d to others, found %v", parallelRequests, 10*parallelRequests, asked)
+		for turns := range 3 {
+			wanted := map[string]int{"198.18.0.1": (turns + 1) * parallelRequests, "198.18.0.2": min((turns+1)*parallelSilent, 10*parallelRequests)}
+			if !maps.Equal(asked, wanted) {
+				t.Errorf("wanted as many requests after %d turns: %v, found %v", turns, wanted, asked)
+			}
+			time.Sleep(turn)
+			synctest.Wait()
 		}
 		close(slow)
 		synctest.Wait()
-		if asked["198.18.0.1"] != 10*parallelRequests {
+		if asked["198.18.0.1"] != 10*parallelRequests || asked["198.18.0.2"] != 10*parallelRequests {
 			t.Errorf("wanted all pods to be requested, found %v", asked)
 		}
 	})

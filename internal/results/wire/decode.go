@@ -49,7 +49,7 @@ func ReadScrape(into *bytes.Buffer, r io.Reader, contentType string) error {
 	return nil
 }
 
-// DecodeScrape decodes what ReadScrape has read. The snapshot does not share memory with data. Meanwhile it uses several times the memory of data. It ignores families of
+// DecodeScrape decodes what ReadScrape has read. The snapshot does not share memory with data. It ignores families of
 // other packages, and reads those of the timeline as well, which termination messages have. Members of the target are sorted
 // by name.
 func DecodeScrape(data []byte) (*results.Snapshot, error) {

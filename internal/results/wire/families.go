@@ -44,8 +44,8 @@ func Families(s *results.Snapshot) []*dto.MetricFamily {
 	return encode(withoutCourse(s), classicHistogram)
 }
 
-// Served encodes the snapshot as a pod serves it: like Families, but the counts of native buckets are packed. Decode
-// needs these families marshalled first; see DecodeScrape.
+// Served encodes the snapshot as a pod serves it: like Families, but the counts of native buckets are packed. They are in
+// no field of the Go types; see packCounts.
 func Served(s *results.Snapshot) []*dto.MetricFamily {
 	return encode(withoutCourse(s), func(h *results.Histogram) *dto.Histogram { return packCounts(classicHistogram(h)) })
 }

@@ -27,6 +27,7 @@ const maxDecodingBytes = 64 << 20
 func FuzzRead(f *testing.F) {
 	for _, s := range []*results.Snapshot{failingSnapshot(), typicalSnapshot(), guarded(failingSnapshot()), randomSnapshot(1)} {
 		f.Add(bodyOf(f, withTimeline(s)))
+		f.Add(bodyOf(f, Served(s)))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		before := allocated()

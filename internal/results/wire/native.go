@@ -54,8 +54,8 @@ func classicHistogram(h *results.Histogram) *dto.Histogram {
 }
 
 // packCounts encodes the counts of the buckets as one packed field, which every protobuf decoder accepts. The generated
-// code repeats the field's tag before each count, which takes a third more after compression, and half of the time to
-// decode. The packed counts are not in a field of the Go type any more.
+// code repeats the field's tag before each count, which adds a third to the size after compression. The packed counts are
+// in no field of the Go type.
 func packCounts(h *dto.Histogram) *dto.Histogram {
 	if len(h.PositiveDelta) == 0 {
 		return h

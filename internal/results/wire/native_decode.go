@@ -45,8 +45,8 @@ type span struct {
 	length uint32
 }
 
-// decodeHistogram is the inverse of nativeHistogram, and of packCounts, from the encoded message: as Go types of protobuf, a
-// histogram takes many times the memory and the time. Minimum, maximum and sum of squares are separate metrics.
+// decodeHistogram is the inverse of nativeHistogram, and of packCounts. It reads the encoded message: decoding it to Go types
+// of protobuf takes many times the memory and the time. Minimum, maximum and sum of squares are separate metrics.
 func decodeHistogram(message []byte) (*results.Histogram, error) {
 	var in native
 	for len(message) > 0 {

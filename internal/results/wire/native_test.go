@@ -3,11 +3,13 @@ package wire
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/testing/protocmp"
 
@@ -95,6 +97,52 @@ func TestDecodeRefusesExtremeSpans(t *testing.T) {
 			if _, err := decodeMessage(t, in); err == nil && length > 0 {
 				t.Errorf("decoded spans of %d buckets at %d", length, offset)
 			}
+		}
+	}
+}
+
+// TestDecodeReadsEveryFormOfAMessage: those that every protobuf decoder must accept.
+func TestDecodeReadsEveryFormOfAMessage(t *testing.T) {
+	h := recorded(0, 5e6, 5e6, 19e6, 20e6, 1e9)
+	whole, err := proto.Marshal(nativeHistogram(&h))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var counts, rest []byte
+	var deltas [][]byte
+	err = eachField(whole, func(number protowire.Number, _ protowire.Type, text []byte) error {
+		if number == fieldPositiveDelta {
+			_, _, tag := protowire.ConsumeTag(text)
+			deltas, counts = append(deltas, text[tag:]), append(counts, text[tag:]...)
+		} else {
+			rest = append(rest, text...)
+		}
+		return nil
+	})
+	if err != nil || len(deltas) < 3 {
+		t.Fatalf("wanted a histogram with counts, found %d (%v)", len(deltas), err)
+	}
+	unpacked := func(delta []byte) []byte {
+		return append(protowire.AppendTag(nil, fieldPositiveDelta, protowire.VarintType), delta...)
+	}
+	first := len(deltas[0])
+	for name, message := range map[string][]byte{
+		"counts before spans":    slices.Concat(field(fieldPositiveDelta, counts), rest),
+		"two packs":              slices.Concat(field(fieldPositiveDelta, counts[:first]), rest, field(fieldPositiveDelta, counts[first:])),
+		"a pack after a count":   slices.Concat(unpacked(deltas[0]), field(fieldPositiveDelta, counts[first:]), rest),
+		"counts after a pack":    slices.Concat(rest, field(fieldPositiveDelta, counts[:len(counts)-len(deltas[len(deltas)-1])]), unpacked(deltas[len(deltas)-1])),
+		"the last number counts": slices.Concat(protowire.AppendVarint(protowire.AppendTag(nil, fieldSampleCount, protowire.VarintType), 99), whole),
+		"unknown fields":         slices.Concat(field(100, []byte("x")), whole, field(16, nil)),
+	} {
+		before := slices.Clone(message)
+		got, err := decodeHistogram(message)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if got.SetUnbinned(h.Unbinned()); !got.Equal(h) {
+			t.Errorf("%s: wanted %d durations, found %d, or in other buckets", name, h.Count(), got.Count())
+		}
+		if !slices.Equal(before, message) {
+			t.Errorf("%s: decoding has changed the message", name)
 		}
 	}
 }

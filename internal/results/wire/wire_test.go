@@ -13,11 +13,16 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// framed is a length-delimited family that repeats a field until the body is full.
+// framed is a length-delimited family of counters that repeats a field until the body is full.
 func framed(field []byte) []byte {
-	const room = MaxScrapeBytes - 64
-	name := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), "etcdbench_requests_total")
-	family := append(name, bytes.Repeat(field, (room-len(name))/len(field))...)
+	return framedAs("etcdbench_requests_total", dto.MetricType_COUNTER, field)
+}
+
+func framedAs(name string, kind dto.MetricType, field []byte) []byte {
+	const room = MaxScrapeBytes - 128
+	family := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), name)
+	family = protowire.AppendVarint(protowire.AppendTag(family, 3, protowire.VarintType), uint64(kind))
+	family = append(family, bytes.Repeat(field, (room-len(family))/len(field))...)
 	return protowire.AppendBytes(nil, family)
 }
 
@@ -28,8 +33,17 @@ func field(number protowire.Number, content []byte) []byte {
 
 // A message of one or two bytes on the wire takes a hundred bytes in memory.
 func TestReadingTheWorstTakesLittleMemory(t *testing.T) {
-	const metric, label, histogram, bucket, span = 4, 1, 7, 3, 12
+	const metric, label, histogram, bucket, span, delta = 4, 1, 7, 3, 12, 13
+	label1 := field(label, append(field(1, []byte("operation")), field(2, []byte("Put"))...))
+	durations := func(content []byte) []byte {
+		return framedAs("etcdbench_request_duration_seconds", dto.MetricType_HISTOGRAM, field(metric, append(label1, field(histogram, content)...)))
+	}
+	unpacked := protowire.AppendVarint(protowire.AppendTag(nil, delta, protowire.VarintType), 2)
 	tests := map[string][]byte{
+		"buckets of a histogram":   durations(bytes.Repeat(field(bucket, nil), MaxScrapeBytes/4)),
+		"spans of a histogram":     durations(bytes.Repeat(field(span, nil), MaxScrapeBytes/4)),
+		"counts of a histogram":    durations(bytes.Repeat(unpacked, MaxScrapeBytes/4)),
+		"packs of a histogram":     durations(bytes.Repeat(field(delta, []byte{2}), MaxScrapeBytes/6)),
 		"families without content": make([]byte, MaxScrapeBytes),
 		"metrics without content":  framed(field(metric, nil)),
 		"labels without content":   framed(field(metric, bytes.Repeat(field(label, nil), 1000))),
