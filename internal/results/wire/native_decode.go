@@ -49,19 +49,8 @@ type span struct {
 // of protobuf takes many times the memory and the time. Minimum, maximum and sum of squares are separate metrics.
 func decodeHistogram(message []byte) (*results.Histogram, error) {
 	var in native
-	for len(message) > 0 {
-		number, kind, tag := protowire.ConsumeTag(message)
-		if tag < 0 {
-			return nil, protowire.ParseError(tag)
-		}
-		size := protowire.ConsumeFieldValue(number, kind, message[tag:])
-		if size < 0 {
-			return nil, protowire.ParseError(size)
-		}
-		if err := in.read(number, kind, message[tag:tag+size]); err != nil {
-			return nil, err
-		}
-		message = message[tag+size:]
+	if err := eachValue(message, in.read); err != nil {
+		return nil, err
 	}
 	if err := in.check(); err != nil {
 		return nil, err
@@ -149,27 +138,20 @@ func (in *native) readBytes(number protowire.Number, content []byte) error {
 }
 
 func readSpan(message []byte) (s span, err error) {
-	for len(message) > 0 {
-		number, kind, tag := protowire.ConsumeTag(message)
-		if tag < 0 {
-			return s, protowire.ParseError(tag)
+	err = eachValue(message, func(number protowire.Number, kind protowire.Type, value []byte) error {
+		if kind != protowire.VarintType {
+			return nil
 		}
-		size := protowire.ConsumeFieldValue(number, kind, message[tag:])
-		if size < 0 {
-			return s, protowire.ParseError(size)
+		n, _ := protowire.ConsumeVarint(value)
+		switch number {
+		case 1:
+			s.offset = int32(protowire.DecodeZigZag(n & math.MaxUint32))
+		case 2:
+			s.length = uint32(n)
 		}
-		if kind == protowire.VarintType {
-			n, _ := protowire.ConsumeVarint(message[tag:])
-			switch number {
-			case 1:
-				s.offset = int32(protowire.DecodeZigZag(n & math.MaxUint32))
-			case 2:
-				s.length = uint32(n)
-			}
-		}
-		message = message[tag+size:]
-	}
-	return s, nil
+		return nil
+	})
+	return s, err
 }
 
 var (

@@ -97,6 +97,14 @@ func eachField(message []byte, do func(number protowire.Number, kind protowire.T
 	return nil
 }
 
+// eachValue calls do for each field of a message, without its tag.
+func eachValue(message []byte, do func(number protowire.Number, kind protowire.Type, value []byte) error) error {
+	return eachField(message, func(number protowire.Number, kind protowire.Type, field []byte) error {
+		_, _, tag := protowire.ConsumeTag(field)
+		return do(number, kind, field[tag:])
+	})
+}
+
 // messageRoom is the number of messages that may still follow.
 type messageRoom int
 
