@@ -222,7 +222,7 @@ const maxCleanupMessage = 500
 // pod's end.
 func (r *EtcdBenchmarkReconciler) explainCleanup(ctx context.Context, job *batchv1.Job, failure string) string {
 	list := &corev1.PodList{}
-	if err := r.APIReader.List(ctx, list, client.InNamespace(job.Namespace), client.MatchingLabels(job.Spec.Template.Labels)); err != nil {
+	if err := r.APIReader.List(ctx, list, client.InNamespace(job.Namespace), client.MatchingLabels(job.Labels)); err != nil {
 		log.FromContext(ctx).Error(err, "Reading why the cleanup Job failed")
 		return failure
 	}

@@ -54,26 +54,44 @@ func CacheOptions(namespaces []string) cache.Options {
 	return options
 }
 
-// slim removes from an object in the cache what the operator does not read: managed fields, the last applied manifest, and
-// the results of a run that has ended and left nothing in the store. They are most of such a run, and there can be thousands
-// of them. A suite reads the results of its run from the API server.
+// slim removes from an object in the cache what the operator does not read: there can be thousands of them.
 func slim(object any) (any, error) {
 	object, err := cache.TransformStripManagedFields()(object)
-	run, is := object.(*v1alpha1.EtcdBenchmark)
-	if err != nil || !is {
-		return object, err
+	switch o := object.(type) {
+	case *v1alpha1.EtcdBenchmark:
+		slimRun(o)
+	case *corev1.Pod:
+		slimPod(o)
+	case *batchv1.Job:
+		o.Spec = batchv1.JobSpec{}
 	}
+	return object, err
+}
+
+// slimRun removes the last applied manifest, and the results of a run that has ended and left nothing in the store. They are
+// most of such a run. A suite reads the results of its run from the API server.
+func slimRun(run *v1alpha1.EtcdBenchmark) {
 	delete(run.Annotations, corev1.LastAppliedConfigAnnotation)
-	if s := &run.Status; isFinished(run) && meta.IsStatusConditionTrue(s.Conditions, v1alpha1.ConditionCleaned) {
-		s.Progress, s.Summary, s.RequestCounts, s.Objectives, s.Guard, s.Display = nil, nil, nil, nil, nil, nil
-		if s.Target != nil {
-			s.Target.Members = nil
-		}
-		for i, p := range s.Pods {
-			s.Pods[i] = v1alpha1.PodStatus{Index: p.Index, Name: p.Name, KeysDeleted: p.KeysDeleted}
-		}
+	s := &run.Status
+	if !isFinished(run) || !meta.IsStatusConditionTrue(s.Conditions, v1alpha1.ConditionCleaned) {
+		return
 	}
-	return run, nil
+	s.Progress, s.Summary, s.RequestCounts, s.Objectives, s.Guard, s.Display = nil, nil, nil, nil, nil, nil
+	if s.Target != nil {
+		s.Target.Members = nil
+	}
+	for i, p := range s.Pods {
+		s.Pods[i] = v1alpha1.PodStatus{Index: p.Index, Name: p.Name, KeysDeleted: p.KeysDeleted}
+	}
+}
+
+// slimPod removes all of the pod's spec but its node and the images of its containers.
+func slimPod(pod *corev1.Pod) {
+	spec := corev1.PodSpec{NodeName: pod.Spec.NodeName}
+	for _, c := range pod.Spec.Containers {
+		spec.Containers = append(spec.Containers, corev1.Container{Name: c.Name, Image: c.Image})
+	}
+	pod.Spec = spec
 }
 
 // SetupWithManager registers the reconciler and its collector with the manager.

@@ -2,8 +2,11 @@ package controllers
 
 import (
 	"errors"
+	"reflect"
+	"strings"
 	"testing"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,6 +20,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/collector"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
 )
@@ -160,4 +164,48 @@ func TestWhatTheCacheHasOfARun(t *testing.T) {
 			t.Errorf("%s: the cache has only %+v", name, s)
 		}
 	}
+}
+
+// The operator reads the same of a pod and of a Job in the cache, which are much smaller there.
+func TestWhatTheCacheHasOfPodsAndJobs(t *testing.T) {
+	_, pod := runAndPod()
+	pod.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubelet"}}
+	pod.Spec = corev1.PodSpec{
+		NodeName:   "node",
+		Containers: []corev1.Container{{Name: "loadgen", Image: "image", Args: []string{strings.Repeat("a", 1000)}}},
+		Volumes:    []corev1.Volume{{Name: strings.Repeat("v", 1000)}},
+	}
+	job := &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Labels: pod.Labels, OwnerReferences: pod.OwnerReferences},
+		Spec:       batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: pod.Spec}},
+		Status:     batchv1.JobStatus{Succeeded: 1},
+	}
+	for name, status := range map[string]corev1.PodStatus{
+		"ended": pod.Status,
+		"stuck": {ContainerStatuses: []corev1.ContainerStatus{{Name: "loadgen", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ErrImagePull"}}}}},
+	} {
+		pod.Status = status
+		want := lifecycle.NewPod(pod)
+		slimmed := slimmed(t, pod.DeepCopy())
+		if got := lifecycle.NewPod(slimmed); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: found the pod %+v, wanted %+v", name, got, want)
+		}
+		if slimmed.ManagedFields != nil || slimmed.Size() > pod.Size()-2000 {
+			t.Errorf("%s: the cache has %d of the pod's %d bytes", name, slimmed.Size(), pod.Size())
+		}
+	}
+	got := slimmed(t, job.DeepCopy())
+	if got.Size() > job.Size()-2000 || !reflect.DeepEqual(got.Status, job.Status) || !reflect.DeepEqual(got.ObjectMeta, job.ObjectMeta) {
+		t.Errorf("the cache has the Job %+v", got)
+	}
+}
+
+// slimmed is the object as the cache has it.
+func slimmed[T client.Object](t *testing.T, object T) T {
+	t.Helper()
+	got, err := slim(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got.(T)
 }
