@@ -104,6 +104,10 @@ func (w *scrapedPod) result() Result {
 	return Result{Live: w.live, Last: w.live, Clock: w.clock, Unreachable: w.unreachable, Problem: w.problem}
 }
 
+// podsPerTurn pods of a run that are scraped less often have their turn together, because until the progress of their run is
+// published, the collector has two snapshots of each pod that was scraped.
+const podsPerTurn = 10
+
 // toScrape begins a scrape: it returns the pods to ask, which are unanswered until they answer. It leaves out pods whose final
 // result has arrived. A pod that waits for its start, or only loads, has its turn once in so many steps.
 func (r *run) toScrape(now time.Time, steps int) []target {
@@ -116,7 +120,7 @@ func (r *run) toScrape(now time.Time, steps int) []target {
 			// It watches the target for all pods.
 			every = min(every, mostSteps)
 		}
-		hasTurn := (r.turn+r.number+w.Index)%every == 0
+		hasTurn := (r.turn+r.number+w.Index/podsPerTurn)%every == 0
 		if !done && (hasTurn || r.phase.Ends || w.unanswered || !w.hasNoNews(r.phase.Start, now)) {
 			out = append(out, target{w.Pod, w.course, !w.unanswered})
 			if !w.unanswered {
