@@ -82,6 +82,7 @@ func TestOperator(t *testing.T) {
 		{name: "endings", check: checkEndings},
 		{name: "queue", check: checkQueue},
 		{name: "cleanup", check: checkCleanup, node: true},
+		{name: "lost node", check: checkLostNode, node: true},
 		{name: "starting", check: checkStarting},
 		{name: "second operator", check: checkSecondOperator},
 		{name: "strict", check: checkStrict},
