@@ -222,7 +222,8 @@ const maxCleanupMessage = 500
 // pod's end.
 func (r *EtcdBenchmarkReconciler) explainCleanup(ctx context.Context, job *batchv1.Job, failure string) string {
 	list := &corev1.PodList{}
-	if err := r.APIReader.List(ctx, list, client.InNamespace(job.Namespace), client.MatchingLabels(job.Labels)); err != nil {
+	ours := client.MatchingLabels{v1alpha1.LabelRunUID: job.Labels[v1alpha1.LabelRunUID], v1alpha1.LabelComponent: v1alpha1.ComponentCleanup}
+	if err := r.APIReader.List(ctx, list, client.InNamespace(job.Namespace), ours); err != nil {
 		log.FromContext(ctx).Error(err, "Reading why the cleanup Job failed")
 		return failure
 	}

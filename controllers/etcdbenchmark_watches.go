@@ -29,8 +29,8 @@ import (
 )
 
 const (
-	// parallelReconciles is how many runs are reconciled at a time. Most of the time they wait for the API server: with 4, the
-	// ends of 100 runs took twice as long.
+	// parallelReconciles is how many runs are reconciled at a time. A reconcile mostly waits for the API server: with 4, the
+	// ends of 100 runs took 9.9 s instead of 4.4 s.
 	parallelReconciles = 16
 	// firstRetry and lastRetry bound the pause after an error. lastRetry is far below a minute, because a failure must
 	// be reported within a minute.
@@ -55,7 +55,7 @@ func CacheOptions(namespaces []string) cache.Options {
 	return options
 }
 
-// slim removes from an object in the cache what the operator does not read: there can be thousands of them.
+// slim removes from a cached object what the operator does not read. There can be thousands of objects.
 func slim(object any) (any, error) {
 	object, err := cache.TransformStripManagedFields()(object)
 	switch o := object.(type) {
@@ -69,8 +69,8 @@ func slim(object any) (any, error) {
 	return object, err
 }
 
-// slimRun removes the last applied manifest, and the results of a run that has ended and left nothing in the store. They are
-// most of such a run. A suite reads the results of its run from the API server.
+// slimRun removes the last applied manifest. If the run has ended and left nothing in the store, it also removes the results,
+// which are most of the object. A suite reads the results of its run from the API server.
 func slimRun(run *v1alpha1.EtcdBenchmark) {
 	delete(run.Annotations, corev1.LastAppliedConfigAnnotation)
 	s := &run.Status
@@ -86,7 +86,7 @@ func slimRun(run *v1alpha1.EtcdBenchmark) {
 	}
 }
 
-// slimPod removes all of the pod's spec but its node and the images of its containers.
+// slimPod keeps of the pod's spec only the node, and the names and images of the containers.
 func slimPod(pod *corev1.Pod) {
 	spec := corev1.PodSpec{NodeName: pod.Spec.NodeName}
 	for _, c := range pod.Spec.Containers {

@@ -166,7 +166,7 @@ func TestWhatTheCacheHasOfARun(t *testing.T) {
 	}
 }
 
-// The operator reads the same of a pod and of a Job in the cache, which are much smaller there.
+// A cached pod is smaller and gives the same lifecycle.Pod. A cached Job keeps its metadata and its status.
 func TestWhatTheCacheHasOfPodsAndJobs(t *testing.T) {
 	_, pod := runAndPod()
 	pod.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubelet"}}
@@ -186,12 +186,12 @@ func TestWhatTheCacheHasOfPodsAndJobs(t *testing.T) {
 	} {
 		pod.Status = status
 		want := lifecycle.NewPod(pod)
-		slimmed := slimmed(t, pod.DeepCopy())
-		if got := lifecycle.NewPod(slimmed); !reflect.DeepEqual(got, want) {
+		cached := slimmed(t, pod.DeepCopy())
+		if got := lifecycle.NewPod(cached); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: found the pod %+v, wanted %+v", name, got, want)
 		}
-		if slimmed.ManagedFields != nil || slimmed.Size() > pod.Size()-2000 {
-			t.Errorf("%s: the cache has %d of the pod's %d bytes", name, slimmed.Size(), pod.Size())
+		if cached.ManagedFields != nil || cached.Size() > pod.Size()-2000 {
+			t.Errorf("%s: the cache has %d of the pod's %d bytes", name, cached.Size(), pod.Size())
 		}
 	}
 	got := slimmed(t, job.DeepCopy())

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"context"
 	"syscall"
 	"testing"
 	"time"
@@ -12,11 +13,11 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// lockFreeWithin is how long after the loss of a run's pods the next run on its target starts at the latest.
+// lockFreeWithin is the longest time from the loss of a run's pods to the window of the next run on its target.
 const lockFreeWithin = 30 * time.Second
 
-// checkLostNode takes the node of a run away: its client pods are killed, and no kubelet reports it. The cluster goes on
-// to show them as running, but a run elsewhere, which waits for the lock of the target, starts soon.
+// checkLostNode stops the kubelet and kills the client pods of a run. The API server still shows the pods as running. A
+// run without a cluster that waits for the lock of the target must measure soon.
 func checkLostNode(t *testing.T) {
 	holder := newEndless(namespace(t, "lost-node"), holderName)
 	holder.Spec.Target.ConcurrentRuns = v1alpha1.ConcurrentRunsQueue
@@ -32,25 +33,37 @@ func checkLostNode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if len(pods) != int(holder.Spec.Load.Pods) {
+		t.Fatalf("wanted %d pods of the lost run, found %d", holder.Spec.Load.Pods, len(pods))
+	}
 	for _, pod := range pods {
 		if pod.Status.Phase != corev1.PodRunning {
-			t.Errorf("wanted a pod of which the cluster knows no end, found %s", pod.Status.Phase)
+			t.Errorf("%s: wanted the phase Running while the kubelet is stopped, found %s", pod.Name, pod.Status.Phase)
 		}
 	}
-	if next.Status.Summary == nil {
+	summary := next.Status.Summary
+	if summary == nil || summary.WindowStart == nil {
 		t.Fatalf("wanted the next run to measure, found %+v", next.Status.Conditions)
 	}
-	if after := next.Status.Summary.WindowStart.Sub(lost); after > lockFreeWithin {
+	if after := summary.WindowStart.Sub(lost); after < 0 || after > lockFreeWithin {
 		t.Errorf("the next run began to measure %s after the loss, wanted at most %s", after, lockFreeWithin)
 	}
 	resume()
 	requireReason(t, awaitEnd(t, holder), v1alpha1.ReasonPodFailed)
+	eventually(t, 2*time.Minute, "the keys to be deleted", func(ctx context.Context) error {
+		found, err := get(ctx, holder)
+		if err != nil {
+			return err
+		}
+		return wantReason(found, v1alpha1.ConditionCleaned, v1alpha1.ReasonKeysDeleted)
+	})
 	if keys := mustStore(t, suite.side, holder.KeyPrefix()); len(keys) > 0 {
 		t.Errorf("%d keys of the lost run are left", len(keys))
 	}
 }
 
-// stopKubelet stops the kubelet until resume, or the end of the test: a stopped process does not end with its cluster.
+// stopKubelet stops the kubelet until resume or the end of the test: a stopped process ignores SIGTERM, so the cluster
+// could not be removed.
 func stopKubelet(t *testing.T) (resume func()) {
 	t.Helper()
 	pid := daemonProcess(t, "kubelet")

@@ -129,6 +129,8 @@ func (c *Collector) Watch(uid types.UID, key types.NamespacedName, pods []Pod, p
 	if !ok {
 		r = newRun(uid, key)
 		r.number = c.runNumber
+		// Runs that begin at different times have the same seconds; those of a slot have different turns.
+		r.turn = int(c.now().Unix()) + r.number/slots
 		c.runNumber++
 		c.runs[uid] = r
 	}

@@ -14,9 +14,9 @@ type run struct {
 	uid  types.UID
 	key  types.NamespacedName
 	busy bool
-	// number spreads the runs, and the pods that are scraped less often, over time.
+	// number spreads the runs over a second.
 	number int
-	// turn is how often the run was scraped.
+	// turn increases with each scrape. It spreads the pods that are scraped less often over the seconds.
 	turn  int
 	phase Phase
 
@@ -104,8 +104,8 @@ func (w *scrapedPod) result() Result {
 	return Result{Live: w.live, Last: w.live, Clock: w.clock, Unreachable: w.unreachable, Problem: w.problem}
 }
 
-// podsPerTurn pods of a run that are scraped less often have their turn together, because until the progress of their run is
-// published, the collector has two snapshots of each pod that was scraped.
+// podsPerTurn is how many pods of a run have their turn together. From a scrape until the run's progress is published, the
+// collector has two snapshots of a pod: for pods that are scraped just before that, only briefly.
 const podsPerTurn = 10
 
 // toScrape begins a scrape: it returns the pods to ask, which are unanswered until they answer. It leaves out pods whose final
@@ -120,7 +120,7 @@ func (r *run) toScrape(now time.Time, steps int) []target {
 			// It watches the target for all pods.
 			every = min(every, mostSteps)
 		}
-		hasTurn := (r.turn+r.number+w.Index/podsPerTurn)%every == 0
+		hasTurn := (r.turn+w.Index/podsPerTurn)%every == 0
 		if !done && (hasTurn || r.phase.Ends || w.unanswered || !w.hasNoNews(r.phase.Start, now)) {
 			out = append(out, target{w.Pod, w.course, !w.unanswered})
 			if !w.unanswered {
