@@ -78,10 +78,20 @@ func (r refusal) refuse(t *testing.T, v victim) {
 	heal()
 }
 
-// pauseMajority pauses two of three members, including the leader. They are resumed in any case, because a stopped
-// process does not end with its pod.
+// pauseMajority pauses two of three members, including the leader.
 func pauseMajority(t *testing.T, v victim) (heal func()) {
-	pids := choice(majority).processes(t, v)
+	resume := freeze(t, choice(majority).processes(t, v)...)
+	return func() {
+		resume()
+		eventually(t, 2*time.Minute, "a leader", func(context.Context) error { _, err := v.target.leader(); return err })
+		eventually(t, 2*time.Minute, "all members to be ready again", v.target.ready)
+	}
+}
+
+// freeze stops processes until resume. They are resumed at the end of the test in any case: a stopped process ignores
+// SIGTERM, and does not end with its pod or its cluster.
+func freeze(t *testing.T, pids ...int) (resume func()) {
+	t.Helper()
 	for _, pid := range pids {
 		t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGCONT) })
 		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
@@ -89,13 +99,12 @@ func pauseMajority(t *testing.T, v victim) (heal func()) {
 		}
 	}
 	return func() {
+		t.Helper()
 		for _, pid := range pids {
 			if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
 				t.Fatal(err)
 			}
 		}
-		eventually(t, 2*time.Minute, "a leader", func(context.Context) error { _, err := v.target.leader(); return err })
-		eventually(t, 2*time.Minute, "all members to be ready again", v.target.ready)
 	}
 }
 

@@ -62,20 +62,13 @@ func checkLostNode(t *testing.T) {
 	}
 }
 
-// stopKubelet stops the kubelet until resume or the end of the test: a stopped process ignores SIGTERM, so the cluster
-// could not be removed.
+// stopKubelet stops the kubelet until resume or the end of the test.
 func stopKubelet(t *testing.T) (resume func()) {
 	t.Helper()
-	pid := daemonProcess(t, "kubelet")
-	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGCONT) })
-	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	thaw := freeze(t, daemonProcess(t, "kubelet"))
 	return func() {
 		t.Helper()
-		if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
-			t.Fatal(err)
-		}
+		thaw()
 		mustKubectl(t, "wait", "--for=condition=Ready", "nodes", "--all", "--timeout=2m")
 	}
 }

@@ -129,7 +129,7 @@ func (c *Collector) Watch(uid types.UID, key types.NamespacedName, pods []Pod, p
 	if !ok {
 		r = newRun(uid, key)
 		r.number = c.runNumber
-		// Runs that begin at different times have the same seconds; those of a slot have different turns.
+		// All runs count the same seconds, whenever they begin; runs of the same slot have their turns in different seconds.
 		r.turn = int(c.now().Unix()) + r.number/slots
 		c.runNumber++
 		c.runs[uid] = r

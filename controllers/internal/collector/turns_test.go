@@ -41,10 +41,7 @@ func TestManyPodsThatLoadAreScrapedLessOften(t *testing.T) {
 			if c.now = func() time.Time { return begin }; name == "of 100 runs" {
 				c.scraped = 100
 			}
-			var pods []Pod
-			for i := range 10 {
-				pods = append(pods, Pod{Name: fmt.Sprint(i), Index: i})
-			}
+			pods := podsNamed(podsPerTurn)
 			c.Watch(uid, key, pods, Phase{})
 			r, asked, first, allOthers := c.runs[uid], 0, 0, 0
 			for range 60 {
