@@ -7,13 +7,15 @@ import (
 
 // Datastore is a store that can be loaded.
 //
-// +kubebuilder:validation:Enum=Etcd;ZooKeeper
+// +kubebuilder:validation:Enum=Etcd;Kine;ZooKeeper
 type Datastore string
 
 // The stores.
 const (
 	// Etcd is etcd 3.4 or newer.
 	Etcd Datastore = "Etcd"
+	// Kine is kine, which serves the API servers of K3s from a SQL database.
+	Kine Datastore = "Kine"
 	// ZooKeeper is ZooKeeper 3.5 or newer.
 	ZooKeeper Datastore = "ZooKeeper"
 )
@@ -135,8 +137,8 @@ type Store struct {
 	// RPCs are the requests that a run may send.
 	RPCs       []RPC
 	Transports map[Transport]Carries
-	// TLSAndAuth: the driver supports TLS and users.
-	TLSAndAuth bool
+	// TLS and Users: the driver supports them.
+	TLS, Users bool
 	// SelectsMembers: the load can go to the leader alone, or to the followers.
 	SelectsMembers bool
 	// Disturbances are those that a run may make.
@@ -153,7 +155,13 @@ var stores = map[Datastore]Store{
 			RPCLeaseTimeToLive, RPCWatch, RPCAuthenticate, RPCLock, RPCUnlock,
 		},
 		Transports: map[Transport]Carries{TransportClient: Everything, TransportFast: Unary},
-		TLSAndAuth: true, SelectsMembers: true, Disturbances: DisturbanceTypes(),
+		TLS:        true, Users: true, SelectsMembers: true, Disturbances: DisturbanceTypes(),
+	},
+	Kine: {
+		Name:       "kine",
+		RPCs:       []RPC{RPCRange, RPCTxn, RPCStatus, RPCLeaseGrant, RPCWatch},
+		Transports: map[Transport]Carries{TransportClient: Everything},
+		TLS:        true,
 	},
 	ZooKeeper: {
 		Name: "ZooKeeper",

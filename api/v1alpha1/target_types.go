@@ -16,8 +16,8 @@ import (
 // +kubebuilder:validation:XValidation:rule="has(self.tls) || !has(self.endpoints) || !self.endpoints.exists(e, e.startsWith('https://'))",message="must be set for https:// endpoints: set secretName to a Secret with ca.crt (and tls.crt and tls.key if the server asks for a client certificate)",fieldPath=".tls"
 // +kubebuilder:validation:XValidation:rule="!has(self.tls) || !has(self.endpoints) || !self.endpoints.exists(e, e.startsWith('http://'))",message="http:// endpoints cannot be combined with target.tls: write https:// or remove target.tls",fieldPath=".endpoints"
 type Target struct {
-	// datastore is the store that the members serve: Etcd or ZooKeeper. Default
-	// Etcd.
+	// datastore is the store that the members serve: Etcd, Kine or ZooKeeper.
+	// Default Etcd.
 	//
 	// +optional
 	// +kubebuilder:default=Etcd

@@ -125,6 +125,7 @@ func catalogue() []tool {
 		debianZooKeeper(),
 		debianChromium(),
 		axeCore(),
+		{name: "kine", module: "kine", pkg: "github.com/k3s-io/kine", coldSeconds: 150},
 		{name: "etcd-debian", debian: []string{"etcd-server"}, file: "usr/bin/etcd"},
 		{name: "promtool", debian: []string{"prometheus"}, file: "usr/bin/promtool"},
 		prometheus(),

@@ -15,6 +15,7 @@ import (
 // drivers has the constructor of each store's driver.
 var drivers = map[spec.Datastore]func(p plan.Plan, index int) load.Driver{
 	spec.Etcd:      func(p plan.Plan, index int) load.Driver { return etcd.New(p, index) },
+	spec.Kine:      func(p plan.Plan, index int) load.Driver { return etcd.NewKine(p, index) },
 	spec.ZooKeeper: func(p plan.Plan, index int) load.Driver { return zookeeper.New(p, index) },
 }
 

@@ -52,7 +52,8 @@ func (t Target) validate() error {
 	// An unknown store is refused by Run.CheckStore.
 	store, known := t.Datastore.Store()
 	errs := []error{
-		wanted(!known || store.TLSAndAuth || t.TLS == nil && t.Auth == nil, "target", fmt.Sprintf("neither tls nor auth for %s", t.Datastore), fmt.Sprintf("tls: %t, auth: %t", t.TLS != nil, t.Auth != nil)),
+		wanted(!known || store.TLS || t.TLS == nil, "target.tls", fmt.Sprintf("none for %s", t.Datastore), "a value"),
+		wanted(!known || store.Users || t.Auth == nil, "target.auth", fmt.Sprintf("none for %s", t.Datastore), "a value"),
 		wanted(!known || store.SelectsMembers || t.Members == spec.MembersAll, "target.members", fmt.Sprintf("%s for %s", spec.MembersAll, t.Datastore), t.Members),
 		wanted(len(t.Endpoints) > 0, "target.endpoints", "at least one host:port", t.Endpoints),
 		wanted(slices.Contains(selections, t.Members), "target.members", "All, Leader or Followers", t.Members),

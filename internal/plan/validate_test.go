@@ -72,8 +72,8 @@ func TestValidateKnowsWhatZooKeeperCarries(t *testing.T) {
 	}
 	requireProblems(t, map[string]problem{
 		"each znode once":    {zooKeeper(func(*Plan) {}), ""},
-		"a user":             {zooKeeper(func(p *Plan) { p.Target.Auth = &Auth{Dir: "a"} }), `neither tls nor auth for ZooKeeper, found "tls: false, auth: true"`},
-		"TLS":                {zooKeeper(func(p *Plan) { p.Target.TLS = &TLS{Dir: "a"} }), `neither tls nor auth for ZooKeeper, found "tls: true, auth: false"`},
+		"a user":             {zooKeeper(func(p *Plan) { p.Target.Auth = &Auth{Dir: "a"} }), "target.auth: wanted none for ZooKeeper"},
+		"TLS":                {zooKeeper(func(p *Plan) { p.Target.TLS = &TLS{Dir: "a"} }), "target.tls: wanted none for ZooKeeper"},
 		"the leader alone":   {zooKeeper(func(p *Plan) { p.Target.Members = spec.MembersLeader }), "All for ZooKeeper"},
 		"another client":     {zooKeeper(func(p *Plan) { p.Load.Transport = spec.TransportFast }), "one of [Client] for ZooKeeper"},
 		"keys written again": {zooKeeper(func(p *Plan) { p.Workload.Put.Keys.Distribution = spec.Uniform }), "Sequential for ZooKeeper"},
@@ -85,6 +85,31 @@ func TestValidateKnowsWhatZooKeeperCarries(t *testing.T) {
 		"many nodes":    {zooKeeper(func(p *Plan) { p.Workload.Put.Keys.Count = 10_000_001 }), "at most 10000000 keys, for ZooKeeper"},
 		"a large node":  {zooKeeper(func(p *Plan) { p.Workload.Put.Values.SizeBytes = 1_000_001 }), "at most 1000000 for ZooKeeper"},
 		"a disturbance": {zooKeeper(func(p *Plan) {
+			p.Disturbances = []spec.Disturbance{{Type: spec.DisturbanceDefragment, EverySeconds: 1}}
+		}), "disturbances.type"},
+	})
+}
+
+// Plans for kine have the load of API servers.
+func TestValidateKnowsWhatKineCarries(t *testing.T) {
+	kine := func(change func(*Plan)) func(*Plan) {
+		return func(p *Plan) {
+			p.Target.Datastore, p.Target.Members, p.Target.Auth = spec.Kine, spec.MembersAll, nil
+			p.Load, p.Disturbances = spec.Load{Transport: spec.TransportClient, Pods: 1, Connections: 1, Clients: 1, Requests: new(int64(10)), RequestTimeoutSeconds: 1}, nil
+			p.Workload, p.FirstLease = spec.Workload{Type: spec.WorkloadKubernetes, Kubernetes: &spec.Kubernetes{Nodes: 50}}, workload.LeaseIDs
+			change(p)
+		}
+	}
+	requireProblems(t, map[string]problem{
+		"API servers":      {kine(func(*Plan) {}), ""},
+		"TLS":              {kine(func(p *Plan) { p.Target.TLS = &TLS{Dir: "a"} }), ""},
+		"a user":           {kine(func(p *Plan) { p.Target.Auth = &Auth{Dir: "a"} }), "target.auth: wanted none for Kine"},
+		"the leader alone": {kine(func(p *Plan) { p.Target.Members = spec.MembersLeader }), "All for Kine"},
+		"another workload": {kine(func(p *Plan) {
+			p.Workload = spec.Workload{Type: spec.WorkloadPut, Put: &spec.Put{Keys: spec.Keys{Count: 10, SizeBytes: 8, Distribution: spec.Sequential}, Values: spec.Values{SizeBytes: 1}}}
+			p.FirstLease = 0
+		}), "Kubernetes for Kine"},
+		"a disturbance": {kine(func(p *Plan) {
 			p.Disturbances = []spec.Disturbance{{Type: spec.DisturbanceDefragment, EverySeconds: 1}}
 		}), "disturbances.type"},
 	})

@@ -19,6 +19,7 @@ type store struct {
 
 var stores = map[spec.Datastore]store{
 	spec.Etcd:      {check: anything, removal: removeFromEtcd},
+	spec.Kine:      {check: checkKine, removal: removeFromKine},
 	spec.ZooKeeper: {check: checkZooKeeper, removal: removeFromZooKeeper},
 }
 

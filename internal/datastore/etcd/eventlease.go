@@ -44,9 +44,11 @@ func (l *eventLease) get(ctx context.Context, client *clientv3.Client) (clientv3
 	// The number is used up even if the grant fails: the grant may have reached etcd and its response may be lost.
 	l.next += int64(l.plan.Pods())
 	ttl := int64((eventTTL + eventLeaseReuse).Seconds())
-	if _, err := leases(client).LeaseGrant(ctx, &etcdserverpb.LeaseGrantRequest{ID: id, TTL: ttl}); err != nil {
+	granted, err := leases(client).LeaseGrant(ctx, &etcdserverpb.LeaseGrantRequest{ID: id, TTL: ttl})
+	if err != nil {
 		return 0, err
 	}
-	l.id, l.granted, l.attached = clientv3.LeaseID(id), time.Now(), 1
+	// kine answers with an ID of its own.
+	l.id, l.granted, l.attached = clientv3.LeaseID(granted.ID), time.Now(), 1
 	return l.id, nil
 }

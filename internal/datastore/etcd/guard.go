@@ -37,9 +37,14 @@ func (d *Driver) guardControlPlane(ctx context.Context, client *clientv3.Client)
 	case len(found.Kvs) == 0:
 		return nil
 	}
+	return d.holdsControlPlane(text.Grouped(found.Count), found.Kvs[0].Key)
+}
+
+// holdsControlPlane is the error of a target with this many keys of an API server.
+func (d *Driver) holdsControlPlane(count string, example []byte) error {
 	return load.Errorf(results.FailureControlPlaneTarget,
-		"%s holds the objects of a Kubernetes API server (%s keys such as %.100q): a load can take that cluster down. Name another etcd, or set spec.guard.acknowledgeControlPlane to load this one",
-		d.addresses(), text.Grouped(found.Count), found.Kvs[0].Key)
+		"%s holds the objects of a Kubernetes API server (%s keys such as %.100q): a load can take that cluster down. Name another target, or set spec.guard.acknowledgeControlPlane to load this one",
+		d.addresses(), count, example)
 }
 
 // guardQuota compares the expected writes with the free part of each member's quota. Free pages inside the database are

@@ -8,10 +8,13 @@ import (
 	"strings"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
@@ -32,6 +35,19 @@ func NewLeftovers(t plan.Target) *Leftovers {
 
 // Close closes the connections.
 func (l *Leftovers) Close() error { return l.driver.Close() }
+
+// client returns the client of the target. Without the transactions of etcd, nothing can be removed safely.
+func (l *Leftovers) client(ctx context.Context) (*clientv3.Client, error) {
+	client, err := l.driver.controlClient(ctx)
+	if err != nil {
+		return nil, err
+	}
+	status, err := etcdserverpb.NewMaintenanceClient(client.ActiveConnection()).Status(ctx, &etcdserverpb.StatusRequest{})
+	if err == nil && status.Header.GetMemberId() == 0 {
+		err = load.Errorf(results.FailureUnsupported, "%s is kine, whose keys this command neither lists nor removes. The message of a run that left keys has the command that deletes them", l.driver.addresses())
+	}
+	return client, err
+}
 
 // Leftover is what lies under one prefix.
 type Leftover struct {
@@ -75,7 +91,7 @@ const leftoverPage = sweepBlock
 // List returns what lies under root, which ends with a slash: a leftover for each prefix with a marker, and for the rest
 // one for each name after root. The lock of the target is none: it expires by itself.
 func (l *Leftovers) List(ctx context.Context, root string) (all []Leftover, err error) {
-	client, err := l.driver.controlClient(ctx)
+	client, err := l.client(ctx)
 	if err != nil {
 		return nil, settled(ctx, err, l.driver.addresses())
 	}
@@ -141,7 +157,7 @@ func (l *Leftovers) prefixes(ctx context.Context, client *clientv3.Client, root,
 
 // Look returns what lies under a prefix now.
 func (l *Leftovers) Look(ctx context.Context, prefix string) (Leftover, error) {
-	client, err := l.driver.controlClient(ctx)
+	client, err := l.client(ctx)
 	if err != nil {
 		return Leftover{}, settled(ctx, err, l.driver.addresses())
 	}
@@ -193,7 +209,7 @@ var ErrChanged = errors.New("it changed while its keys were deleted, so it may b
 // ID firstLease. Each deletion fails if the marker or the keys of the pods differ from those of old. The marker stays
 // while keys of others are left.
 func (l *Leftovers) Remove(ctx context.Context, old Leftover, firstLease int64) (done Removal, err error) {
-	client, err := l.driver.controlClient(ctx)
+	client, err := l.client(ctx)
 	if err == nil {
 		r := remover{client: client, old: old, guards: []clientv3.Cmp{
 			clientv3.Compare(clientv3.Value(markerOf(old.Prefix)), "=", old.Owner),

@@ -77,9 +77,16 @@ func runOne(t *testing.T, p plan.Plan) (session *load.Session, stop func() *resu
 	return session, stop
 }
 
+func driverOf(p plan.Plan, index int) load.Driver {
+	if p.Target.Datastore == spec.Kine {
+		return NewKine(p, index)
+	}
+	return New(p, index)
+}
+
 func newSession(t *testing.T, p plan.Plan, index int, control load.Control) *load.Session {
 	t.Helper()
-	session, err := load.NewSession(load.Config{Plan: p, Index: index, Driver: New(p, index), Control: control})
+	session, err := load.NewSession(load.Config{Plan: p, Index: index, Driver: driverOf(p, index), Control: control})
 	if err != nil {
 		t.Fatal(err)
 	}

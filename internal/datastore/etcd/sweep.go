@@ -63,6 +63,11 @@ func (d *Driver) sweep(ctx context.Context, client *clientv3.Client) error {
 			return err
 		}
 	}
+	return d.errKeysOfOthers()
+}
+
+// errKeysOfOthers is the error of a sweep that left keys that the run did not write.
+func (d *Driver) errKeysOfOthers() error {
 	return fmt.Errorf("found keys under %s that the run did not write; they and the marker %s were left alone. Delete them by hand if they are not needed", d.plan.Prefix, d.markerKey())
 }
 

@@ -1,0 +1,168 @@
+package etcd
+
+import (
+	"context"
+	"hash/fnv"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/client/v3/kubernetes"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+)
+
+// Kine is load.Driver for kine, which serves the API servers of K3s from a SQL database. It connects as the driver of
+// etcd does. kine serves the requests of API servers and nothing else: transactions on one key that compare its mod
+// revision, a time to live for a key, listings and watches. It has no members, no users, and no leases that can be
+// renewed or listed.
+type Kine struct {
+	driver *Driver
+	// lock is used by one goroutine at a time.
+	lock kineLock
+}
+
+var (
+	_ load.Driver = (*Kine)(nil)
+	_ load.Locker = (*Kine)(nil)
+	_ load.Prober = (*Kine)(nil)
+)
+
+// NewKine returns the driver of the pod with this index. It reads nothing and connects to nothing yet.
+func NewKine(p plan.Plan, index int) *Kine { return &Kine{driver: New(p, index)} }
+
+// Connect implements load.Driver.
+func (k *Kine) Connect(ctx context.Context, connection int) (load.Conn, error) {
+	return k.driver.Connect(ctx, connection)
+}
+
+// Requests implements load.Driver.
+func (k *Kine) Requests() map[spec.RPC]map[results.Phase]uint64 { return k.driver.Requests() }
+
+// Answers implements load.Prober.
+func (k *Kine) Answers(ctx context.Context) bool { return k.driver.Answers(ctx) }
+
+// Close implements load.Driver.
+func (k *Kine) Close() error { return k.driver.Close() }
+
+// Preflight implements load.Driver.
+func (k *Kine) Preflight(ctx context.Context) (*results.Target, members.View, error) {
+	target, err := k.preflight(ctx)
+	return target, members.View{}, settled(ctx, err, k.driver.addresses())
+}
+
+func (k *Kine) preflight(ctx context.Context) (*results.Target, error) {
+	d := k.driver
+	if n := len(d.plan.Target.Endpoints); n != 1 {
+		return nil, unhealthy("%d addresses lead to kine (%s). kine does not report which database it serves, so nothing shows whether they lead to the same one. Name one address; a Service in spec.target.endpoints is one", n, d.addresses())
+	}
+	endpoint := d.plan.Target.Endpoints[0]
+	if _, err := d.probeAll(ctx); err != nil {
+		return nil, err
+	}
+	client, err := d.controlClient(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var status *etcdserverpb.StatusResponse
+	err = repeat(ctx, func(ctx context.Context) (err error) {
+		status, err = etcdserverpb.NewMaintenanceClient(client.ActiveConnection()).Status(ctx, &etcdserverpb.StatusRequest{})
+		return err
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case status.Header.GetMemberId() != 0:
+		return nil, load.Errorf(results.FailureUnsupported, "%s is a member of an etcd cluster, and spec.target.datastore is Kine. Set it to Etcd", endpoint)
+	}
+	if err := k.guardControlPlane(ctx, client); err != nil {
+		return nil, err
+	}
+	found := member{id: kineID(endpoint), endpoint: endpoint, state: stateIn(status)}
+	d.mutex.Lock()
+	d.topology = topology{members: []member{found}, seen: time.Now()}
+	d.mutex.Unlock()
+	target := &results.Target{ClusterID: hexID(found.id), Members: []results.Member{{
+		ID: hexID(found.id), Name: "kine", Endpoint: endpoint, Version: found.state.Version, DatabaseBytes: found.state.DatabaseBytes,
+	}}}
+	return target, nil
+}
+
+// kineID stands for the ID of a cluster and of its member, which kine does not have.
+func kineID(endpoint string) uint64 {
+	sum := fnv.New64a()
+	_, _ = sum.Write([]byte(endpoint))
+	return sum.Sum64()
+}
+
+// kineHealthKey is a key that kine itself creates where API servers keep their objects.
+const kineHealthKey = controlPlaneKeys + "health"
+
+// guardControlPlane refuses a kine that holds the objects of an API server.
+func (k *Kine) guardControlPlane(ctx context.Context, client *clientv3.Client) error {
+	if k.driver.plan.Guard.AcknowledgeControlPlane {
+		return nil
+	}
+	found, err := get(ctx, client, controlPlaneKeys, clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithLimit(2))
+	if err != nil {
+		return err
+	}
+	for _, kv := range found.Kvs {
+		if string(kv.Key) != kineHealthKey {
+			return k.driver.holdsControlPlane(text.Grouped(found.Count), kv.Key)
+		}
+	}
+	return nil
+}
+
+// kineClient sends the transactions that kine serves.
+type kineClient struct{ kubernetes.Client }
+
+func (k *Kine) client(ctx context.Context) (kineClient, error) {
+	client, err := k.driver.controlClient(ctx)
+	return kineClient{kubernetes.Client{Client: client}}, err
+}
+
+// get returns nil if the key does not exist.
+func (c kineClient) get(ctx context.Context, key string) (*mvccpb.KeyValue, error) {
+	found, err := get(ctx, c.Client.Client, key)
+	if err != nil || len(found.Kvs) == 0 {
+		return nil, err
+	}
+	return found.Kvs[0], nil
+}
+
+// list returns the first keys of a range, without values.
+func (c kineClient) list(ctx context.Context, from, to string, most int64) ([]*mvccpb.KeyValue, error) {
+	found, err := get(ctx, c.Client.Client, from, clientv3.WithRange(to), clientv3.WithKeysOnly(), clientv3.WithLimit(most))
+	if err != nil {
+		return nil, err
+	}
+	return found.Kvs, nil
+}
+
+// put writes a key that has this mod revision, 0 for none. It returns whether the key had it. A put whose response was
+// lost is repeated, and then returns false, too.
+func (c kineClient) put(ctx context.Context, key, value string, revision int64, options kubernetes.PutOptions) (done bool, err error) {
+	options.GetOnFailure = revision != 0
+	err = repeat(ctx, func(ctx context.Context) error {
+		out, err := c.OptimisticPut(ctx, key, []byte(value), revision, options)
+		done = out.Succeeded
+		return err
+	})
+	return done, err
+}
+
+// delete deletes a key that has this mod revision. A key with another one stays.
+func (c kineClient) delete(ctx context.Context, key string, revision int64) error {
+	return repeat(ctx, func(ctx context.Context) error {
+		_, err := c.OptimisticDelete(ctx, key, revision, kubernetes.DeleteOptions{GetOnFailure: true})
+		return err
+	})
+}
