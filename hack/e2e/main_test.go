@@ -84,6 +84,7 @@ func TestOperator(t *testing.T) {
 		{name: "cleanup", check: checkCleanup, node: true},
 		{name: "lost node", check: checkLostNode, node: true},
 		{name: "starting", check: checkStarting},
+		{name: "kine", check: checkKine, node: true},
 		{name: "second operator", check: checkSecondOperator},
 		{name: "strict", check: checkStrict},
 		{name: "prometheus", check: checkPrometheus, node: true},

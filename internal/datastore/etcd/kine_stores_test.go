@@ -102,6 +102,31 @@ func TestKineServesARunThatIsCountedAndLeavesNothing(t *testing.T) {
 	}
 }
 
+// kine takes the ID of a lease as a time to live.
+func TestKineLetsEventsExpire(t *testing.T) {
+	t.Parallel()
+	server := kinetest.Start(t)
+	c := kineClientOf(t, server)
+	k := kineOf(t, onKine(server), 0)
+	if _, _, err := k.Preflight(withTimeout(t)); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := k.Connect(withTimeout(t), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := load.Request{Operation: spec.OperationOptimisticPut, Key: []byte("event"), Value: []byte("x"), Create: true, Expires: true, Timeout: 10 * time.Second}
+	var response load.Response
+	conn.Do(withTimeout(t), &request, &response)
+	if !response.Succeeded() {
+		t.Fatalf("%+v", response)
+	}
+	kv, err := c.get(t.Context(), "event")
+	if err != nil || time.Duration(kv.Lease)*time.Second != eventTTL+eventLeaseReuse {
+		t.Errorf("the event has the lease %+v, %v", kv, err)
+	}
+}
+
 func TestKinePreflightRefuses(t *testing.T) {
 	t.Parallel()
 	server, used := kinetest.Start(t), kinetest.Start(t)
@@ -243,17 +268,18 @@ func TestKinePodsFollowClientPod0(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	m, err := first.marker(t.Context(), c)
-	if err != nil || !m.is(markerOwned) {
-		t.Fatalf("the marker is %+v, %v", m, err)
-	}
-	if err := first.setMarker(t.Context(), c, m, markerDeleting); err != nil {
-		t.Fatal(err)
+	if _, _, err := first.check(t.Context(), c); !errors.Is(err, errNotAlone) {
+		t.Errorf("wanted %v while pods may write, found %v", errNotAlone, err)
 	}
 	third := kineOf(t, p, 2)
-	wantFailure(t, third.Claim(withTimeout(t)), results.FailurePrefixNotEmpty)
-	if _, registered := keysUnder(t, c.Client.Client, p.Prefix)[third.driver.podKey()]; registered {
-		t.Error("a pod that came too late stays registered")
+	for name, claim := range map[string]func() error{
+		"a claim":                        func() error { return third.Claim(withTimeout(t)) },
+		"a claim that began just before": func() error { return third.join(withTimeout(t), c) },
+	} {
+		wantFailure(t, claim(), results.FailurePrefixNotEmpty)
+		if _, registered := keysUnder(t, c.Client.Client, p.Prefix)[third.driver.podKey()]; registered {
+			t.Errorf("%s that came too late stays registered", name)
+		}
 	}
 	releaseTogether(t, first, second)
 	if left := keysUnder(t, c.Client.Client, p.Prefix); len(left) > 0 {
