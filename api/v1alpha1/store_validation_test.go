@@ -71,7 +71,7 @@ func TestAdmissionAcceptsKine(t *testing.T) {
 		"TLS":         {{"spec.target", `{datastore: Kine, endpoints: ["a:2379"], tls: {secretName: a}}`}},
 		"a Service":   {{"spec.target", `{datastore: Kine, service: {name: kine, port: 2379}}`}},
 		"a limit":     {{"spec.objectives", `[{name: a, type: Latency, latency: {operation: OptimisticPut, statistic: P99, maxMicroseconds: 1}}]`}},
-		"a rule":      {{"spec.guard", `{stopOn: {errorRatio: {maxPerMillion: 1, windowSeconds: 10}}}`}},
+		"a rule":      {{"spec.guard", `{stopOn: {errorRatio: {maxPerMillion: 1}}}`}},
 		"nodes":       {{"spec.kubernetes", `{nodes: 50}`}, {"spec.workload", ""}, {"spec.load", ""}},
 	} {
 		t.Run(name, func(t *testing.T) { wantTaken(t, onKine(edits...)...) })
