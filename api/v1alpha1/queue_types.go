@@ -106,4 +106,12 @@ type Admission struct {
 	//
 	// +optional
 	LockedAt *metav1.MicroTime `json:"lockedAt,omitempty"`
+
+	// undeleted is how many finished runs at the addresses of this run still had
+	// keys when it left the queue. Each of them had held it up for
+	// spec.schedulingTimeoutSeconds. Their keys may be deleted while this run
+	// measures, which a warning in the summary says. Absent: 0.
+	//
+	// +optional
+	Undeleted int32 `json:"undeleted,omitempty"`
 }

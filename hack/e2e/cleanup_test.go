@@ -5,6 +5,8 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -57,6 +59,9 @@ func checkCleanup(t *testing.T) {
 	next = awaitEnd(t, next)
 	if next.Status.Summary == nil || next.Status.Summary.WindowEnd == nil {
 		t.Fatalf("wanted a summary of the run that was stopped, found %+v", next.Status)
+	}
+	if warnings := next.Status.Summary.Warnings; !slices.ContainsFunc(warnings, func(w string) bool { return strings.Contains(w, "earlier runs at its addresses still had keys") }) {
+		t.Errorf("wanted a warning about the keys of the first run, found %q", warnings)
 	}
 	eventually(t, 2*time.Minute, "the keys to be deleted", func(ctx context.Context) error {
 		found, err := get(ctx, killed)

@@ -29,6 +29,8 @@ type Place struct {
 	// FreeAt is when the first of the runs in front that delete their keys blocks no longer; zero if none deletes keys. No
 	// event tells of that time.
 	FreeAt time.Time
+	// Undeleted is how many finished runs still have keys and block no longer.
+	Undeleted int
 }
 
 // Holding is the activity of a run in front, worded for a message.
@@ -118,7 +120,13 @@ func targetObject(run *v1alpha1.EtcdBenchmark) []string {
 func PlaceOf(run *v1alpha1.EtcdBenchmark, others []*v1alpha1.EtcdBenchmark, now time.Time) (p Place) {
 	var next *v1alpha1.EtcdBenchmark
 	for _, other := range others {
-		if other.UID == run.UID || !isInFront(other, run, now) {
+		if other.UID == run.UID {
+			continue
+		}
+		if !isInFront(other, run, now) {
+			if isOver(other) && isDeletingKeys(other) {
+				p.Undeleted++
+			}
 			continue
 		}
 		p.Ahead++
@@ -239,7 +247,7 @@ func decideQueue(o Observed, now time.Time) *Decision {
 	}
 	return &Decision{
 		Stage: v1alpha1.StagePreparing, Message: "No run with a target address in common holds up this run.",
-		Admission: &v1alpha1.Admission{At: microTime(now)}, Requeue: time.Millisecond,
+		Admission: &v1alpha1.Admission{At: microTime(now), Undeleted: int32(o.Place.Undeleted)}, Requeue: time.Millisecond,
 	}
 }
 

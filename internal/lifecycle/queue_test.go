@@ -116,9 +116,13 @@ func TestACleaningRunBlocksForALimitedTime(t *testing.T) {
 	run, other := onTarget("own", 10, "a:1"), with(onTarget("x", 1, "a:1"), admittedIn(1), over(metav1.ConditionUnknown))
 	limit := seconds(other.Spec.SchedulingTimeoutSeconds)
 	for after, want := range map[time.Duration]int{limit - 1: 1, limit: 0} {
-		if got := PlaceOf(&run, []*v1alpha1.EtcdBenchmark{&other}, t0.Add(after)); got.Ahead != want {
+		if got := PlaceOf(&run, []*v1alpha1.EtcdBenchmark{&other}, t0.Add(after)); got.Ahead != want || got.Undeleted != 1-want {
 			t.Errorf("%v after its end: wanted %d runs in front, found %+v", after, want, got)
 		}
+	}
+	o := Observed{Run: &run, Place: Place{Undeleted: 1}}
+	if d := decideQueue(o, t0); d == nil || d.Admission == nil || d.Admission.Undeleted != 1 {
+		t.Errorf("wanted an admission that tells of one run with keys, found %+v", d)
 	}
 }
 

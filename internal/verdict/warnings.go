@@ -43,6 +43,7 @@ func Warnings(b *v1alpha1.EtcdBenchmark, s results.Summary) []string {
 	w.ofTarget(s.Merged.Target)
 	w.ofMemory(s.Target)
 	w.ofObservation(s.Merged)
+	w.ofQueue(b.Status.Admission)
 	w.ofPods(s.Merged)
 	w.ofWatchers(s.Watch)
 	for _, o := range s.Operations {
@@ -202,6 +203,13 @@ func (w *warnings) ofObservation(s *results.Snapshot) {
 	}
 	for _, name := range members(t, func(m results.Member) bool { return m.Endpoint == "" }, results.Member.Label) {
 		w.add(true, "no address of the target reaches its member %s, so this member got no load", name)
+	}
+}
+
+// ofQueue warns of earlier runs that may have deleted their keys in the window.
+func (w *warnings) ofQueue(a *v1alpha1.Admission) {
+	if a != nil && a.Undeleted > 0 {
+		w.add(true, "when this run left the queue, earlier runs at its addresses still had keys, because their cleanup Jobs had not ended within spec.schedulingTimeoutSeconds: %d. If these keys were deleted in the measured window, the latency is higher than without", a.Undeleted)
 	}
 }
 

@@ -154,6 +154,18 @@ func TestMissingObservationsAreWarnings(t *testing.T) {
 	}
 }
 
+// Keys of earlier runs may have been deleted in the window.
+func TestKeysOfEarlierRunsAreAWarning(t *testing.T) {
+	for undeleted, want := range map[int32]bool{0: false, 2: true} {
+		b := runtest.Puts()
+		b.Status.Admission = &v1alpha1.Admission{Undeleted: undeleted}
+		got := Warnings(b, results.Summarize([]*results.Snapshot{{RunUID: "a"}}))
+		if found := slices.ContainsFunc(got, func(w string) bool { return strings.Contains(w, "earlier runs") && strings.Contains(w, ": 2") }); found != want {
+			t.Errorf("%d runs with keys: got %q", undeleted, got)
+		}
+	}
+}
+
 func TestALogInMemoryIsAWarning(t *testing.T) {
 	flushed := func(times, millis float64) *results.MemberWindow {
 		return runtest.Flushed(0, took(results.TimerWALFsync, times, millis))
