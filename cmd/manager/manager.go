@@ -76,7 +76,7 @@ func addProbes(m ctrl.Manager) error {
 func addControllers(m ctrl.Manager, o options) error {
 	benchmarks := controllers.NewEtcdBenchmarkReconciler(m, o.clientImage)
 	benchmarks.Namespaces, benchmarks.Caps = o.namespaces, o.caps
-	if err := benchmarks.SetupWithManager(m, controller.Options{}); err != nil {
+	if err := benchmarks.SetupWithManager(m, controller.Options{MaxConcurrentReconciles: o.workers}); err != nil {
 		return fmt.Errorf("registering the controller of EtcdBenchmarks: %w", err)
 	}
 	if err := controllers.NewEtcdBenchmarkSuiteReconciler(m).SetupWithManager(m, controller.Options{}); err != nil {

@@ -20,6 +20,7 @@ type options struct {
 	leaderElect             bool
 	leaderElectionNamespace string
 	namespaces              []string
+	workers                 int
 	caps                    controllers.Caps
 	version                 bool
 }
@@ -51,6 +52,7 @@ func parseOptions(args []string, out io.Writer) (options, error) {
 	flags.BoolVar(&o.leaderElect, "leader-elect", false, "elect a leader, so that only one of several replicas works")
 	flags.StringVar(&o.leaderElectionNamespace, "leader-election-namespace", "", "`NAMESPACE` of the leader's lease; by default the manager's own")
 	flags.Func("namespaces", "`NAMESPACES` of the runs, separated by commas; by default all", appendNames(&o.namespaces))
+	flags.IntVar(&o.workers, "workers", controllers.DefaultWorkers, "how many runs are handled at a time; more of them send more requests to the API server")
 	o.registerCaps(flags)
 	flags.BoolVar(&o.version, "version", false, "print the version and exit")
 	if err := parse(flags, usage, args, out); err != nil {
@@ -116,6 +118,8 @@ func (o *options) check(rest []string) error {
 		return fmt.Errorf("wanted flags only, found %q; %w", rest[0], errUsage)
 	case o.caps.PodsPerRun < 0 || o.caps.RunsPerNamespace < 0 || o.caps.RatePerRun < 0:
 		return fmt.Errorf("found a negative limit, wanted at least 0 for --max-pods-per-run, --max-runs-per-namespace and --max-rate-per-run; %w", errUsage)
+	case o.workers < 1:
+		return fmt.Errorf("found --workers=%d, wanted at least 1; %w", o.workers, errUsage)
 	case o.clientImage == "" && !o.version:
 		return fmt.Errorf("found no image of the client pods: set --client-image, normally to the image of this manager; %w", errUsage)
 	}

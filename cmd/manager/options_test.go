@@ -23,35 +23,36 @@ func TestParseOptions(t *testing.T) {
 	}{
 		"the least": {
 			args: []string{"--client-image=i"},
-			want: options{clientImage: "i", metricsAddress: ":8443", probeAddress: ":8081"},
+			want: options{clientImage: "i", metricsAddress: ":8443", probeAddress: ":8081", workers: 16},
 		},
 		"all": {
-			args: []string{"--client-image=i", "--metrics-bind-address=0", "--health-probe-bind-address=:1", "--leader-elect", "--leader-election-namespace=ns", "--namespaces=a, b,,"},
-			want: options{clientImage: "i", metricsAddress: "0", probeAddress: ":1", leaderElect: true, leaderElectionNamespace: "ns", namespaces: []string{"a", "b"}},
+			args: []string{"--client-image=i", "--metrics-bind-address=0", "--health-probe-bind-address=:1", "--leader-elect", "--leader-election-namespace=ns", "--namespaces=a, b,,", "--workers=8"},
+			want: options{clientImage: "i", metricsAddress: "0", probeAddress: ":1", leaderElect: true, leaderElectionNamespace: "ns", namespaces: []string{"a", "b"}, workers: 8},
 		},
 		"caps": {
 			args: []string{"--client-image=i", "--allowed-endpoints=10.0.0.0/8, *.etcd.svc", "--max-pods-per-run=1", "--max-runs-per-namespace=2", "--max-rate-per-run=3"},
 			want: options{
-				clientImage: "i", metricsAddress: ":8443", probeAddress: ":8081",
+				clientImage: "i", metricsAddress: ":8443", probeAddress: ":8081", workers: 16,
 				caps: controllers.Caps{Endpoints: parsed(t, controllers.ParseHostPattern, "10.0.0.0/8", "*.etcd.svc"), PodsPerRun: 1, RunsPerNamespace: 2, RatePerRun: 3},
 			},
 		},
 		"control plane": {
 			args: []string{"--client-image=i", "--control-plane-endpoints=10.0.0.0/28, etcd.example:2379"},
 			want: options{
-				clientImage: "i", metricsAddress: ":8443", probeAddress: ":8081",
+				clientImage: "i", metricsAddress: ":8443", probeAddress: ":8081", workers: 16,
 				caps: controllers.Caps{ControlPlane: parsed(t, controllers.ParseEndpointPattern, "10.0.0.0/28", "etcd.example:2379")},
 			},
 		},
 		"no port":         {args: []string{"--client-image=i", "--control-plane-endpoints=etcd:none"}, wantError: "etcd:none"},
 		"no host":         {args: []string{"--client-image=i", "--allowed-endpoints=etcd:2379"}, wantError: "without a port"},
 		"less than none":  {args: []string{"--client-image=i", "--max-pods-per-run=-1"}, wantError: "at least 0"},
+		"no worker":       {args: []string{"--client-image=i", "--workers=0"}, wantError: "--workers=0, wanted at least 1"},
 		"no image":        {wantError: "--client-image"},
 		"a word too much": {args: []string{"--client-image=i", "now"}, wantError: `"now"`},
 		"an unknown flag": {args: []string{"--fast"}, wantError: "-fast"},
 		"version needs no image": {
 			args: []string{"--version"},
-			want: options{metricsAddress: ":8443", probeAddress: ":8081", version: true},
+			want: options{metricsAddress: ":8443", probeAddress: ":8081", workers: 16, version: true},
 		},
 	}
 	for name, tc := range tests {
