@@ -113,15 +113,20 @@ func (r *EtcdBenchmarkReconciler) collect(o lifecycle.Observed, status *v1alpha1
 		r.Collector.Forget(key)
 		return
 	}
-	var pods []collector.Pod
-	for _, p := range o.Pods {
+	pods, phase := scraped(o.Pods, status)
+	r.Collector.Watch(o.Run.UID, key, pods, phase)
+}
+
+// scraped returns the pods of a run to scrape, and what the run waits for.
+func scraped(all []lifecycle.Pod, status *v1alpha1.EtcdBenchmarkStatus) (pods []collector.Pod, phase collector.Phase) {
+	for _, p := range all {
 		if p.State == lifecycle.PodRunning && p.IP != "" {
 			pods = append(pods, collector.Pod{Name: p.Name, Index: p.Index, IP: p.IP})
 		}
 	}
-	phase := collector.Phase{Ends: status.Ending != nil}
+	phase.Ends = status.Ending != nil
 	if status.StartAt != nil {
 		phase.Start = status.StartAt.Time
 	}
-	r.Collector.Watch(o.Run.UID, key, slices.Clip(pods), phase)
+	return slices.Clip(pods), phase
 }
