@@ -5,8 +5,6 @@ package e2e
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -52,17 +50,12 @@ func checkCleanup(t *testing.T) {
 	if keys := mustStore(t, suite.side, killed.KeyPrefix()); len(keys) == 0 {
 		t.Error("the cleanup Job has deleted the keys while another run loads the target")
 	}
-	stop := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"stop":true}}`))
-	if err := suite.client.Patch(suite.ctx, next, stop); err != nil {
-		t.Fatal(err)
-	}
+	stopRun(t, next)
 	next = awaitEnd(t, next)
 	if next.Status.Summary == nil || next.Status.Summary.WindowEnd == nil {
 		t.Fatalf("wanted a summary of the run that was stopped, found %+v", next.Status)
 	}
-	if warnings := next.Status.Summary.Warnings; !slices.ContainsFunc(warnings, func(w string) bool { return strings.Contains(w, "earlier runs at its addresses still had keys") }) {
-		t.Errorf("wanted a warning about the keys of the first run, found %q", warnings)
-	}
+	requireWarning(t, next, "earlier runs at its addresses still had keys")
 	eventually(t, 2*time.Minute, "the keys to be deleted", func(ctx context.Context) error {
 		found, err := get(ctx, killed)
 		if err != nil {

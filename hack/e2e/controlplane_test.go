@@ -49,14 +49,20 @@ func checkControlPlane(t *testing.T) {
 // addressOf is the address of a member's pod.
 func addressOf(t *testing.T, c *etcdCluster, member int) string {
 	t.Helper()
-	pod := &corev1.Pod{}
-	if err := suite.client.Get(suite.ctx, client.ObjectKey{Namespace: c.namespace, Name: c.podName(member)}, pod); err != nil {
-		t.Fatal(err)
-	}
+	pod := memberPod(t, c, member)
 	if pod.Status.PodIP == "" {
 		t.Fatalf("wanted the address of %s, found none", pod.Name)
 	}
 	return pod.Status.PodIP
+}
+
+func memberPod(t *testing.T, c *etcdCluster, member int) *corev1.Pod {
+	t.Helper()
+	pod := &corev1.Pod{}
+	if err := suite.client.Get(suite.ctx, client.ObjectKey{Namespace: c.namespace, Name: c.podName(member)}, pod); err != nil {
+		t.Fatal(err)
+	}
+	return pod
 }
 
 // configureControlPlane upgrades the operator to treat one address as a control plane's, until the test ends.

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
@@ -63,10 +62,7 @@ func awaitMeasuring(t *testing.T, b *v1alpha1.EtcdBenchmark) *v1alpha1.EtcdBench
 
 func checkStopped(t *testing.T, ns string) {
 	b := awaitMeasuring(t, create(t, newEndless(ns, "stopped")))
-	stop := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"stop":true}}`))
-	if err := suite.client.Patch(suite.ctx, b, stop); err != nil {
-		t.Fatal(err)
-	}
+	stopRun(t, b)
 	requireCutShort(t, awaitEnd(t, b), v1alpha1.ReasonStopped)
 }
 

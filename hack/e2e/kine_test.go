@@ -29,10 +29,7 @@ func checkKine(t *testing.T) {
 	second.Spec.Load.Requests, second.Spec.Load.DurationSeconds = new(int64(600)), nil
 	first = awaitMeasuring(t, create(t, first))
 	awaitQueued(t, create(t, second), v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueLock})
-	stop := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"stop":true}}`))
-	if err := suite.client.Patch(suite.ctx, first, stop); err != nil {
-		t.Fatal(err)
-	}
+	stopRun(t, first)
 	second = awaitEnd(t, second)
 	requireCompleted(t, second)
 	requireAfter(t, second, mustGet(t, first))

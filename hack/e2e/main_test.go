@@ -85,6 +85,7 @@ func TestOperator(t *testing.T) {
 		{name: "lost node", check: checkLostNode, node: true},
 		{name: "starting", check: checkStarting},
 		{name: "kine", check: checkKine, node: true},
+		{name: "sharing", check: checkSharing},
 		{name: "second operator", check: checkSecondOperator},
 		{name: "strict", check: checkStrict},
 		{name: "prometheus", check: checkPrometheus, node: true},

@@ -45,10 +45,7 @@ func checkQueue(t *testing.T) {
 		}
 	}
 	local := runLocally(t, suite.side)
-	stop := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"stop":true}}`))
-	if err := suite.client.Patch(suite.ctx, first, stop); err != nil {
-		t.Fatal(err)
-	}
+	stopRun(t, first)
 	for _, b := range []*v1alpha1.EtcdBenchmark{second, third} {
 		b = awaitEnd(t, b)
 		requireCompleted(t, b)
