@@ -76,11 +76,15 @@ func checkCleanup(t *testing.T) {
 // awaitMore waits until a run has measured so many more requests.
 func awaitMore(t *testing.T, b *v1alpha1.EtcdBenchmark, requests int64) {
 	t.Helper()
-	wanted := mustGet(t, b).Status.Progress.Requests + requests
+	progress := mustGet(t, b).Status.Progress
+	if progress == nil {
+		t.Fatalf("wanted %s to load its target, found %+v", b.Name, mustGet(t, b).Status.Conditions)
+	}
+	wanted := progress.Requests + requests
 	eventually(t, time.Minute, b.Name+" to go on", func(ctx context.Context) error {
 		found, err := get(ctx, b)
-		if err == nil && found.Status.Progress.Requests < wanted {
-			err = fmt.Errorf("wanted %d requests, found %d", wanted, found.Status.Progress.Requests)
+		if err == nil && (found.Status.Progress == nil || found.Status.Progress.Requests < wanted) {
+			err = fmt.Errorf("wanted %d requests, found %+v", wanted, found.Status.Progress)
 		}
 		return err
 	})
