@@ -32,7 +32,7 @@ func checkKine(t *testing.T) {
 	stopRun(t, first)
 	second = awaitEnd(t, second)
 	requireCompleted(t, second)
-	requireAfter(t, second, mustGet(t, first))
+	requireAfter(t, second, first)
 	if s := second.Status.Summary; s.MeasuredRequests != 600 || s.FailedRequests != 0 || s.Watch == nil || s.Watch.MissedEvents != 0 {
 		t.Errorf("wanted 600 requests, none failed, and no event missed; found %+v", s)
 	}

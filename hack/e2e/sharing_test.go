@@ -28,6 +28,7 @@ func checkSharing(t *testing.T) {
 		{name: "user with rights on its own prefix only", check: checkOwnPrefixOnly},
 		{name: "Allow beside Queue", check: checkAllowBesideQueue},
 		{name: "pods that never come", check: checkPodsThatNeverCome},
+		{name: "pods that cannot be scraped", check: checkPodsThatCannotBeScraped, node: true},
 		{name: "ten runs of one second", check: checkTenRuns},
 		{name: "dead address", check: checkDeadAddress},
 		{name: "pod killed after it has measured", check: checkKilledAfterMeasuring, node: true},
@@ -89,7 +90,7 @@ func checkFrozenTarget(t *testing.T) {
 	stopRun(t, holder)
 	next = awaitEnd(t, next)
 	requireCompleted(t, next)
-	requireAfter(t, next, mustGet(t, holder))
+	requireAfter(t, next, holder)
 }
 
 // etcdProcess is the process of the only member.
@@ -128,7 +129,7 @@ func checkOwnPrefixOnly(t *testing.T) {
 	stopRun(t, first)
 	second = awaitEnd(t, second)
 	requireCompleted(t, second)
-	requireAfter(t, second, mustGet(t, first))
+	requireAfter(t, second, first)
 }
 
 // checkAllowBesideQueue has a run that does not wait beside one that does, in both orders.
@@ -148,7 +149,7 @@ func checkAllowBesideQueue(t *testing.T) {
 	stopRun(t, beside)
 	next = awaitEnd(t, next)
 	requireCompleted(t, next)
-	requireAfter(t, next, mustGet(t, beside))
+	requireAfter(t, next, beside)
 }
 
 // checkPodsThatNeverCome has a run whose pods no node accepts, and whose timeout is a week. It keeps no run at another
@@ -176,6 +177,25 @@ func checkPodsThatNeverCome(t *testing.T) {
 	if waited := behind.Status.Admission.At.Sub(never.Status.Admission.At.Time); waited > limit+10*time.Second {
 		t.Errorf("the run at the same address waited for %s, wanted at most about %s", waited, limit)
 	}
+}
+
+// checkPodsThatCannotBeScraped has a run of which the operator sees nothing, with a timeout of a week. A run of another
+// namespace that was there before goes on, and one that comes after it completes.
+func checkPodsThatCannotBeScraped(t *testing.T) {
+	c, other := startSmall(t, "unscrapable"), startSmall(t, "unscrapable-other")
+	before := awaitMeasuring(t, create(t, endless(newPut(other, "before", 0))))
+	blind := queued(endless(newPut(c, "blind", 0)))
+	blind.Spec.TimeoutSeconds = 7 * 24 * 3600
+	blind = create(t, blind)
+	blockPods(t, blind)
+	awaitStage(t, blind, v1alpha1.StageRunning)
+	awaitMore(t, before, 100)
+	requireCompleted(t, runToEnd(t, newPut(other, "after", 300)))
+	if ended(mustGet(t, blind)) {
+		t.Error("the run that cannot be scraped has ended, so this shows nothing")
+	}
+	stopRun(t, blind)
+	requireReason(t, awaitEnd(t, blind), v1alpha1.ReasonStopped)
 }
 
 // checkTenRuns creates ten runs at one address at once. They run in the order of their creation, not of their names.
