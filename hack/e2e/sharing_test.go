@@ -12,7 +12,9 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
@@ -54,6 +56,19 @@ func startSmall(t *testing.T, purpose string) *etcdCluster {
 	return c
 }
 
+// newModest is newPut with pods that request little of the node, so that those of all cases fit on it.
+func newModest(c *etcdCluster, name string, requests int64) *v1alpha1.EtcdBenchmark {
+	return newModestIn(c.namespace, c, name, requests)
+}
+
+func newModestIn(namespace string, c *etcdCluster, name string, requests int64) *v1alpha1.EtcdBenchmark {
+	b := newPutIn(namespace, c, name, requests)
+	b.Spec.Pod = &v1alpha1.PodSettings{Resources: &corev1.ResourceRequirements{Requests: corev1.ResourceList{
+		corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("32Mi"),
+	}}}
+	return b
+}
+
 // queued lets a run wait for others.
 func queued(b *v1alpha1.EtcdBenchmark) *v1alpha1.EtcdBenchmark {
 	b.Spec.Target.ConcurrentRuns = v1alpha1.ConcurrentRunsQueue
@@ -79,8 +94,8 @@ func stopRun(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 // run waits for it.
 func checkFrozenTarget(t *testing.T) {
 	c := startSmall(t, "frozen")
-	holder := awaitMeasuring(t, create(t, queued(endless(newPut(c, "holder", 0)))))
-	next := create(t, elsewhere(t, c, queued(newPut(c, "next", 300))))
+	holder := awaitMeasuring(t, create(t, queued(endless(newModest(c, "holder", 0)))))
+	next := create(t, elsewhere(t, c, queued(newModest(c, "next", 300))))
 	awaitQueued(t, next, v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueLock})
 	resume := freeze(t, etcdProcess(t, c))
 	<-time.After(40 * time.Second)
@@ -123,8 +138,8 @@ func checkOwnPrefixOnly(t *testing.T) {
 		b.Spec.Target.Auth, b.Spec.Target.KeyPrefix = &v1alpha1.TargetAuth{SecretName: passwordSecret}, "mine/"+b.Name+"/"
 		return queued(b)
 	}
-	first := awaitMeasuring(t, create(t, mine(endless(newPut(c, "first", 0)))))
-	second := create(t, elsewhere(t, c, mine(newPut(c, "second", 300))))
+	first := awaitMeasuring(t, create(t, mine(endless(newModest(c, "first", 0)))))
+	second := create(t, elsewhere(t, c, mine(newModest(c, "second", 300))))
 	awaitQueued(t, second, v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueLock})
 	stopRun(t, first)
 	second = awaitEnd(t, second)
@@ -135,16 +150,16 @@ func checkOwnPrefixOnly(t *testing.T) {
 // checkAllowBesideQueue has a run that does not wait beside one that does, in both orders.
 func checkAllowBesideQueue(t *testing.T) {
 	c := startSmall(t, "allow")
-	waits := awaitMeasuring(t, create(t, queued(endless(newPut(c, "waits", 0)))))
-	requireCompleted(t, runToEnd(t, newPut(c, "beside", 300)))
+	waits := awaitMeasuring(t, create(t, queued(endless(newModest(c, "waits", 0)))))
+	requireCompleted(t, runToEnd(t, newModest(c, "beside", 300)))
 	if ended(mustGet(t, waits)) {
 		t.Error("the run that was first has ended")
 	}
 	stopRun(t, waits)
 	requireReason(t, awaitEnd(t, waits), v1alpha1.ReasonStopped)
 
-	beside := awaitMeasuring(t, create(t, endless(newPut(c, "beside-all", 0))))
-	next := create(t, elsewhere(t, c, queued(newPut(c, "next", 300))))
+	beside := awaitMeasuring(t, create(t, endless(newModest(c, "beside-all", 0))))
+	next := create(t, elsewhere(t, c, queued(newModest(c, "next", 300))))
 	awaitQueued(t, next, v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueLock})
 	stopRun(t, beside)
 	next = awaitEnd(t, next)
@@ -158,14 +173,14 @@ func checkPodsThatNeverCome(t *testing.T) {
 	const limit = 30 * time.Second
 	c := startSmall(t, "never")
 	other := namespace(t, "never-other")
-	never := queued(endless(newPut(c, "never", 0)))
-	never.Spec.Pod = &v1alpha1.PodSettings{NodeSelector: map[string]string{"no-such-label": "x"}}
+	never := queued(endless(newModest(c, "never", 0)))
+	never.Spec.Pod.NodeSelector = map[string]string{"no-such-label": "x"}
 	never.Spec.TimeoutSeconds, never.Spec.SchedulingTimeoutSeconds = 7*24*3600, int32(limit/time.Second)
 	never = create(t, never)
 	awaitStage(t, never, v1alpha1.StagePreparing)
-	behind := create(t, queued(newPutIn(other, c, "behind", 300)))
+	behind := create(t, queued(newModestIn(other, c, "behind", 300)))
 	awaitQueued(t, behind, v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueAddresses, Ahead: 1})
-	beside := runToEnd(t, elsewhere(t, c, queued(newPutIn(other, c, "beside", 300))))
+	beside := runToEnd(t, elsewhere(t, c, queued(newModestIn(other, c, "beside", 300))))
 	requireCompleted(t, beside)
 	behind = awaitEnd(t, behind)
 	requireCompleted(t, behind)
@@ -183,14 +198,14 @@ func checkPodsThatNeverCome(t *testing.T) {
 // namespace that was there before goes on, and one that comes after it completes.
 func checkPodsThatCannotBeScraped(t *testing.T) {
 	c, other := startSmall(t, "unscrapable"), startSmall(t, "unscrapable-other")
-	before := awaitMeasuring(t, create(t, endless(newPut(other, "before", 0))))
-	blind := queued(endless(newPut(c, "blind", 0)))
+	before := awaitMeasuring(t, create(t, endless(newModest(other, "before", 0))))
+	blind := queued(endless(newModest(c, "blind", 0)))
 	blind.Spec.TimeoutSeconds = 7 * 24 * 3600
 	blind = create(t, blind)
 	blockPods(t, blind)
 	awaitStage(t, blind, v1alpha1.StageRunning)
 	awaitMore(t, before, 100)
-	requireCompleted(t, runToEnd(t, newPut(other, "after", 300)))
+	requireCompleted(t, runToEnd(t, newModest(other, "after", 300)))
 	if ended(mustGet(t, blind)) {
 		t.Error("the run that cannot be scraped has ended, so this shows nothing")
 	}
@@ -203,7 +218,7 @@ func checkTenRuns(t *testing.T) {
 	c := startSmall(t, "ten")
 	var runs []*v1alpha1.EtcdBenchmark
 	for i := range 10 {
-		b := queued(newPut(c, fmt.Sprintf("run-%d", 7*i%10), 50))
+		b := queued(newModest(c, fmt.Sprintf("run-%d", 7*i%10), 50))
 		b.Spec.Load.Pods = 1
 		runs = append(runs, create(t, b))
 	}
@@ -220,7 +235,7 @@ func checkTenRuns(t *testing.T) {
 func checkDeadAddress(t *testing.T) {
 	c := startSmall(t, "dead-address")
 	dead := func(name string) *v1alpha1.EtcdBenchmark {
-		b := newPut(c, name, 300)
+		b := newModest(c, name, 300)
 		b.Spec.Target.Endpoints = append(b.Spec.Target.Endpoints, net.JoinHostPort(addressOf(t, c, 0), "1"))
 		return b
 	}
@@ -246,7 +261,7 @@ func requireWarning(t *testing.T, b *v1alpha1.EtcdBenchmark, part string) {
 // checkKilledAfterMeasuring kills a pod that has measured everything and waits for the other one. Nothing is lost.
 func checkKilledAfterMeasuring(t *testing.T) {
 	c := startSmall(t, "killed-late")
-	b := endless(newPut(c, "killed-late", 600))
+	b := endless(newModest(c, "killed-late", 600))
 	b.Spec.Load.Requests, b.Spec.Load.DurationSeconds = new(int64(600)), nil
 	b = awaitMeasuring(t, create(t, b))
 	v := victim{run: b, target: c}
