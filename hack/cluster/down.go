@@ -71,7 +71,7 @@ func hasRemains(l layout) bool {
 
 // goneWithin bounds how long down waits for the kernel, which ends processes and network namespaces in the background. A
 // pod's network namespace has taken more than ten seconds.
-const goneWithin = time.Minute
+const goneWithin = 2 * time.Minute
 
 // demolition takes one cluster down. Its layout is the owner's, which may be a checkout that no longer exists.
 type demolition struct {
