@@ -107,10 +107,11 @@ type Admission struct {
 	// +optional
 	LockedAt *metav1.MicroTime `json:"lockedAt,omitempty"`
 
-	// undeleted is how many finished runs at the addresses of this run still had
-	// keys when it left the queue. Each of them had held it up for
-	// spec.schedulingTimeoutSeconds. Their keys may be deleted while this run
-	// measures, which a warning in the summary says. Absent: 0.
+	// undeleted is how many finished runs at the addresses of this run were not
+	// known to have deleted their keys when it left the queue. Such a run holds up
+	// others only for its spec.schedulingTimeoutSeconds. Its keys may be deleted
+	// while this run measures, which a warning in the summary says. Absent: 0, or
+	// the run does not wait for others (target.concurrentRuns: Allow).
 	//
 	// +optional
 	Undeleted int32 `json:"undeleted,omitempty"`

@@ -57,7 +57,7 @@ func checkCleanup(t *testing.T) {
 	if next.Status.Summary == nil || next.Status.Summary.WindowEnd == nil {
 		t.Fatalf("wanted a summary of the run that was stopped, found %+v", next.Status)
 	}
-	requireWarning(t, next, "earlier runs at its addresses still had keys")
+	requireWarning(t, next, "earlier runs at its addresses may still have had keys")
 	eventually(t, 2*time.Minute, "the keys to be deleted", func(ctx context.Context) error {
 		found, err := get(ctx, killed)
 		if err != nil {

@@ -29,7 +29,7 @@ type Place struct {
 	// FreeAt is when the first of the runs in front that delete their keys blocks no longer; zero if none deletes keys. No
 	// event tells of that time.
 	FreeAt time.Time
-	// Undeleted is how many finished runs still have keys and block no longer.
+	// Undeleted is how many finished runs may still have keys and block no longer.
 	Undeleted int
 }
 

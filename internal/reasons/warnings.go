@@ -27,7 +27,7 @@ var warnings = []warning{
 	{"RuleNotChecked", "of guard.stopOn could not be checked", "For some time, a rule did not protect the target, because its values could not be read.", "Check that client pod 0 reaches all members and their metrics."},
 	{"MembersNotListed", "the target's members could not be listed", "A member without an address in the target may be missing in the result.", "Check the permissions of the user."},
 	{"NotLocked", "the target has no lock that keeps other runs away", "Another run may have loaded the target at the same time.", "Check that no other run used this target. To hold the lock, an etcd must serve leases, and a ZooKeeper user must be allowed to create `/etcdbench-lock`."},
-	{"EarlierKeys", "earlier runs at its addresses still had keys", "Cleanup Jobs of earlier runs may have deleted keys in the measured window.", "Find out why these Jobs did not end (`kubectl get jobs`), and repeat the run."},
+	{"EarlierKeys", "earlier runs at its addresses may still have had keys", "Cleanup Jobs of earlier runs may have deleted keys in the measured window.", "Find out why these Jobs did not end (`kubectl get jobs`), and repeat the run."},
 	{"NotObserved", "the target was not observed often enough", "A change of the target during the run cannot be ruled out.", "Check that all members answer; run longer than a few seconds."},
 	{"MemberSkipped", "an address of the target did not answer when client pods started", "`target.unreachableMembers` is `Skip`. The numbers are those of the other members.", "Start the member, or remove its address."},
 	{"MemberWithoutLoad", "no address of the target reaches its member", "This member got no load.", "Add its address to `target.endpoints`, or make it ready."},

@@ -206,7 +206,16 @@ func (t *table) footer() {
 		return
 	}
 	t.gap()
-	t.sentence("keys left: ", c.Message)
+	// The command is for copying, so it is not wrapped.
+	command := benchmark.RemovalCommand(t.b)
+	before, after, found := strings.Cut(c.Message, command)
+	t.sentence("keys left: ", strings.TrimSpace(before))
+	if found {
+		t.line("%s", command)
+	}
+	if after = strings.TrimSpace(after); after != "" {
+		t.sentence("", after)
+	}
 }
 
 // validText says whether the numbers describe the target under the requested load.

@@ -75,6 +75,9 @@ func (r *Run) Pods() int { return int(r.Load.Pods) }
 // Keys are the keys that requests choose from; their Count is 0 if they choose none.
 func (r *Run) Keys() spec.Keys { return r.kind().keys() }
 
+// PreloadCount is how many operations the workload sends before the load.
+func (r *Run) PreloadCount() int64 { return r.kind().preload(r) }
+
 // Values are the values that requests write.
 func (r *Run) Values() spec.Values { return r.kind().values() }
 

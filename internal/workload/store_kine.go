@@ -14,7 +14,7 @@ func checkKine(r *Run) []error {
 // removeFromKine deletes key by key, because kine deletes no ranges. It deletes a key only at the mod revision at which it
 // was listed, and the marker last.
 func removeFromKine(r *Run, o Owner) string {
-	keys := fmt.Sprintf(`etcdctl get --prefix %s --keys-only -w fields | awk '/^"Key"/{k=$3} /^"ModRevision"/{print k, $3}' | sort -r`, shellQuoted(r.Prefix)) +
+	keys := fmt.Sprintf(`etcdctl get --prefix %s --keys-only -w fields | awk '/^"Key"/{k=$3} /^"ModRevision"/{print k, $3}' | LC_ALL=C sort -r`, shellQuoted(r.Prefix)) +
 		` | while read -r k r; do printf 'mod(%s) = "%s"\n\ndel %s\n\nget %s\n\n' "$k" "$r" "$k" "$k" | etcdctl txn; done`
 	if o.Alone {
 		return keys

@@ -34,6 +34,8 @@ func (d *Driver) answers(ctx context.Context, endpoint string) bool {
 	switch codeOf(err) {
 	case codes.Unavailable, codes.DeadlineExceeded, codes.Canceled:
 		return false
+	case codes.Unknown:
+		return !d.hidesOutages
 	}
 	return true
 }

@@ -20,7 +20,7 @@ func (d *Driver) Claim(ctx context.Context) error {
 		err = d.claim(ctx, client)
 	}
 	if err == nil {
-		d.beat(client, beatEvery)
+		d.beat(beatEvery, func(ctx context.Context, sign lifeSign) { d.beatOnce(ctx, client, sign) })
 	}
 	return settled(ctx, err, d.addresses())
 }
@@ -64,7 +64,7 @@ func (d *Driver) checkOuter(ctx context.Context, client *clientv3.Client) (free 
 		case len(marker.Kvs) > 0:
 			return nil, load.Errorf(results.FailurePrefixNotEmpty,
 				"the prefix %s lies within %s, which belongs to the run %q. Wait until that run has ended and its keys are deleted, or choose another target.keyPrefix",
-				d.plan.Prefix, prefix, marker.Kvs[0].Value)
+				d.plan.Prefix, prefix, ownerIn(marker.Kvs[0].Value))
 		}
 		free = append(free, noKey(markerOf(prefix)))
 	}
@@ -93,7 +93,12 @@ func (d *Driver) foreign(ctx context.Context, client *clientv3.Client) error {
 	if len(found.Kvs) > 0 {
 		example = fmt.Sprintf("%q", found.Kvs[0].Key)
 	}
+	return d.holdsForeign(text.Grouped(found.Count) + ", such as " + example)
+}
+
+// holdsForeign is the error of a prefix that holds keys of others.
+func (d *Driver) holdsForeign(examples string) error {
 	return load.Errorf(results.FailurePrefixNotEmpty,
-		"the prefix %s holds keys that do not belong to this run (%s, such as %s); they were left alone. Choose another target.keyPrefix, or delete these keys if they are not needed",
-		d.plan.Prefix, text.Grouped(found.Count), example)
+		"the prefix %s holds keys that do not belong to this run (%s); they were left alone. Choose another target.keyPrefix, or delete these keys if they are not needed",
+		d.plan.Prefix, examples)
 }

@@ -33,6 +33,8 @@ type Driver struct {
 	registry *registry
 	// lock is used by one goroutine at a time.
 	lock targetLock
+	// hidesOutages: the server reports with the code Unknown that its database does not answer, as kine does.
+	hidesOutages bool
 	// secrets reads the credentials, once.
 	secrets func() (*credentials, error)
 

@@ -2,15 +2,20 @@ package etcd
 
 import (
 	"context"
+	"fmt"
 	"hash/fnv"
+	"sync"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/kubernetes"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
@@ -24,8 +29,8 @@ import (
 // renewed or listed.
 type Kine struct {
 	driver *Driver
-	// lock is used by one goroutine at a time.
-	lock kineLock
+	// marked: this pod has tried to create the marker.
+	marked bool
 }
 
 var (
@@ -35,7 +40,11 @@ var (
 )
 
 // NewKine returns the driver of the pod with this index. It reads nothing and connects to nothing yet.
-func NewKine(p plan.Plan, index int) *Kine { return &Kine{driver: New(p, index)} }
+func NewKine(p plan.Plan, index int) *Kine {
+	d := New(p, index)
+	d.hidesOutages = true
+	return &Kine{driver: d}
+}
 
 // Connect implements load.Driver.
 func (k *Kine) Connect(ctx context.Context, connection int) (load.Conn, error) {
@@ -60,7 +69,7 @@ func (k *Kine) Preflight(ctx context.Context) (*results.Target, members.View, er
 func (k *Kine) preflight(ctx context.Context) (*results.Target, error) {
 	d := k.driver
 	if n := len(d.plan.Target.Endpoints); n != 1 {
-		return nil, unhealthy("%d addresses lead to kine (%s). kine does not report which database it serves, so nothing shows whether they lead to the same one. Name one address; a Service in spec.target.endpoints is one", n, d.addresses())
+		return nil, unhealthy("spec.target has %d addresses (%s), and kine needs one: it does not report which database it serves, so nothing shows whether two addresses lead to the same one. Name one, for example the DNS name of a Service, in spec.target.endpoints", n, d.addresses())
 	}
 	endpoint := d.plan.Target.Endpoints[0]
 	if _, err := d.probeAll(ctx); err != nil {
@@ -70,28 +79,33 @@ func (k *Kine) preflight(ctx context.Context) (*results.Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	var status *etcdserverpb.StatusResponse
-	err = repeat(ctx, func(ctx context.Context) (err error) {
-		status, err = etcdserverpb.NewMaintenanceClient(client.ActiveConnection()).Status(ctx, &etcdserverpb.StatusRequest{})
-		return err
-	})
+	found, err := statusOf(ctx, client)
 	switch {
 	case err != nil:
 		return nil, err
-	case status.Header.GetMemberId() != 0:
+	case found.Header.GetMemberId() != 0:
 		return nil, load.Errorf(results.FailureUnsupported, "%s is a member of an etcd cluster, and spec.target.datastore is Kine. Set it to Etcd", endpoint)
 	}
 	if err := k.guardControlPlane(ctx, client); err != nil {
 		return nil, err
 	}
-	found := member{id: kineID(endpoint), endpoint: endpoint, state: stateIn(status)}
+	server := member{id: kineID(endpoint), endpoint: endpoint, state: stateIn(found)}
 	d.mutex.Lock()
-	d.topology = topology{members: []member{found}, seen: time.Now()}
+	d.topology = topology{members: []member{server}, seen: time.Now()}
 	d.mutex.Unlock()
-	target := &results.Target{ClusterID: hexID(found.id), Members: []results.Member{{
-		ID: hexID(found.id), Name: "kine", Endpoint: endpoint, Version: found.state.Version, DatabaseBytes: found.state.DatabaseBytes,
+	target := &results.Target{ClusterID: hexID(server.id), Members: []results.Member{{
+		ID: hexID(server.id), Name: "kine", Endpoint: endpoint, Version: server.state.Version, DatabaseBytes: server.state.DatabaseBytes,
 	}}}
 	return target, nil
+}
+
+// statusOf reads the status of the server that the client is connected to.
+func statusOf(ctx context.Context, client *clientv3.Client) (found *etcdserverpb.StatusResponse, err error) {
+	err = repeat(ctx, func(ctx context.Context) error {
+		found, err = etcdserverpb.NewMaintenanceClient(client.ActiveConnection()).Status(ctx, &etcdserverpb.StatusRequest{})
+		return err
+	})
+	return found, err
 }
 
 // kineID stands for the ID of a cluster and of its member, which kine does not have.
@@ -113,9 +127,15 @@ func (k *Kine) guardControlPlane(ctx context.Context, client *clientv3.Client) e
 	if err != nil {
 		return err
 	}
+	own := int64(0)
+	for _, kv := range found.Kvs {
+		if string(kv.Key) == kineHealthKey {
+			own = 1
+		}
+	}
 	for _, kv := range found.Kvs {
 		if string(kv.Key) != kineHealthKey {
-			return k.driver.holdsControlPlane(text.Grouped(found.Count), kv.Key)
+			return k.driver.holdsControlPlane(text.Grouped(found.Count-own), kv.Key)
 		}
 	}
 	return nil
@@ -131,27 +151,34 @@ func (k *Kine) client(ctx context.Context) (kineClient, error) {
 
 // get returns nil if the key does not exist.
 func (c kineClient) get(ctx context.Context, key string) (*mvccpb.KeyValue, error) {
-	found, err := get(ctx, c.Client.Client, key)
-	if err != nil || len(found.Kvs) == 0 {
+	found, err := c.read(ctx, key)
+	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	return found.Kvs[0], nil
+	return found[0], nil
 }
 
 // list returns the first keys of a range, without values.
 func (c kineClient) list(ctx context.Context, from, to string, most int64) ([]*mvccpb.KeyValue, error) {
-	found, err := get(ctx, c.Client.Client, from, clientv3.WithRange(to), clientv3.WithKeysOnly(), clientv3.WithLimit(most))
-	if err != nil {
-		return nil, err
-	}
-	return found.Kvs, nil
+	return c.read(ctx, from, clientv3.WithRange(to), clientv3.WithKeysOnly(), clientv3.WithLimit(most))
+}
+
+func (c kineClient) read(ctx context.Context, key string, options ...clientv3.OpOption) (found []*mvccpb.KeyValue, err error) {
+	err = repeatOnKine(ctx, func(ctx context.Context) error {
+		got, err := c.Client.Client.Get(ctx, key, options...)
+		if err == nil {
+			found = got.Kvs
+		}
+		return err
+	})
+	return found, err
 }
 
 // put writes a key that has this mod revision, 0 for none. It returns whether the key had it. A put whose response was
 // lost is repeated, and then returns false, too.
 func (c kineClient) put(ctx context.Context, key, value string, revision int64, options kubernetes.PutOptions) (done bool, err error) {
 	options.GetOnFailure = revision != 0
-	err = repeat(ctx, func(ctx context.Context) error {
+	err = repeatOnKine(ctx, func(ctx context.Context) error {
 		out, err := c.OptimisticPut(ctx, key, []byte(value), revision, options)
 		done = out.Succeeded
 		return err
@@ -161,8 +188,61 @@ func (c kineClient) put(ctx context.Context, key, value string, revision int64, 
 
 // delete deletes a key that has this mod revision. A key with another one stays.
 func (c kineClient) delete(ctx context.Context, key string, revision int64) error {
-	return repeat(ctx, func(ctx context.Context) error {
-		_, err := c.OptimisticDelete(ctx, key, revision, kubernetes.DeleteOptions{GetOnFailure: true})
+	return repeatOnKine(ctx, func(ctx context.Context) error {
+		out, err := c.OptimisticDelete(ctx, key, revision, kubernetes.DeleteOptions{GetOnFailure: true})
+		if err == nil && !out.Succeeded && out.KV != nil && out.KV.ModRevision == revision {
+			// kine answers so if its database has refused the deletion.
+			err = status.Errorf(codes.Unavailable, "kine did not delete %q, although its revision is %d", key, revision)
+		}
 		return err
 	})
+}
+
+// removeAttempts is how often a key that changes meanwhile is deleted.
+const removeAttempts = 5
+
+// remove deletes a key at the revision that it has, whatever that is.
+func (c kineClient) remove(ctx context.Context, key string) error {
+	for range removeAttempts {
+		kv, err := c.get(ctx, key)
+		if err != nil || kv == nil {
+			return err
+		}
+		if err := c.delete(ctx, key, kv.ModRevision); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("the key %q is written again and again", key)
+}
+
+// repeatOnKine is repeat for kine, which reports an error of its database without a code.
+func repeatOnKine(ctx context.Context, try func(context.Context) error) error {
+	return reach.Repeat(ctx, func(err error) bool { return passes(err) || codeOf(err) == codes.Unknown }, try)
+}
+
+// deleteParallel is how many deletions are in flight.
+const deleteParallel = 8
+
+// deleteAll deletes keys that have not changed since they were listed.
+func (c kineClient) deleteAll(ctx context.Context, all []*mvccpb.KeyValue) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	left := make(chan *mvccpb.KeyValue, len(all))
+	for _, kv := range all {
+		left <- kv
+	}
+	close(left)
+	var deleting sync.WaitGroup
+	for range min(deleteParallel, len(all)) {
+		deleting.Go(func() {
+			for kv := range left {
+				if err := c.delete(ctx, string(kv.Key), kv.ModRevision); err != nil {
+					cancel(err)
+					return
+				}
+			}
+		})
+	}
+	deleting.Wait()
+	return context.Cause(ctx)
 }

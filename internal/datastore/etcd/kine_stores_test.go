@@ -140,7 +140,7 @@ func TestKinePreflightRefuses(t *testing.T) {
 		words     []string
 	}{
 		"the objects of an API server": {[]string{used.Endpoint}, nil, results.FailureControlPlaneTarget, []string{"/registry/pods/default/a"}},
-		"two addresses":                {[]string{server.Endpoint, used.Endpoint}, nil, results.FailureTargetUnhealthy, []string{"one address"}},
+		"two addresses":                {[]string{server.Endpoint, used.Endpoint}, nil, results.FailureTargetUnhealthy, []string{"needs one"}},
 		"an etcd":                      {etcd.Endpoints, nil, results.FailureUnsupported, []string{"Etcd"}},
 		"kine that is said to be etcd": {[]string{server.Endpoint}, func(p *plan.Plan) { p.Target.Datastore = spec.Etcd }, results.FailureUnsupported, []string{"Kine"}},
 	} {
@@ -191,8 +191,8 @@ func TestKineNoPrefixLiesWithinAnother(t *testing.T) {
 	for name, tc := range map[string]struct{ first, second, names string }{
 		"the second within the first": {"bench/", "bench/1/", otherUID},
 		"deep within the first":       {"bench/", "bench/1/2/3/", otherUID},
-		"the first within the second": {"bench/1/", "bench/", ".owner"},
-		"the same":                    {"bench/1/", "bench/1/", ".owner"},
+		"the first within the second": {"bench/1/", "bench/", otherUID},
+		"the same":                    {"bench/1/", "bench/1/", otherUID},
 	} {
 		t.Run(name, func(t *testing.T) {
 			first, second := kineUnder(t, server, tc.first, otherUID), kineUnder(t, server, tc.second, ownUID)
@@ -245,6 +245,74 @@ func TestKineNestedPrefixesAreNotClaimedAtOnce(t *testing.T) {
 		if left := keysUnder(t, client, "bench/"); len(left) > 0 {
 			t.Fatalf("keys are left: %v", left)
 		}
+	}
+}
+
+// Two runs with nested prefixes have looked for other keys, and then created their markers. Neither goes on.
+func TestKineClaimsLookAgain(t *testing.T) {
+	t.Parallel()
+	server := kinetest.Start(t)
+	c := kineClientOf(t, server)
+	both := []*Kine{kineUnder(t, server, "bench/", otherUID), kineUnder(t, server, "bench/1/", ownUID)}
+	for _, k := range both {
+		create(t, c, k.driver.markerKey(), k.driver.plan.RunUID+string(markerClaiming))
+	}
+	refused := 0
+	for _, k := range both {
+		if err := k.own(withTimeout(t), c); err != nil {
+			wantFailure(t, err, results.FailurePrefixNotEmpty)
+			refused++
+		}
+	}
+	if left := keysUnder(t, c.Client.Client, "bench/"); refused == 0 || len(left) != 2-refused {
+		t.Errorf("%d claims were refused, and the keys are %v", refused, left)
+	}
+}
+
+// Client pod 0 has died before it had ended its claim. Nothing but the marker is the run's.
+func TestKineCleansAClaimThatDidNotEnd(t *testing.T) {
+	t.Parallel()
+	server := kinetest.Start(t)
+	c := kineClientOf(t, server)
+	p := onKine(server)
+	k, beside := kineOf(t, p, 0), kineOf(t, p, 1)
+	create(t, c, k.driver.markerKey(), ownUID+string(markerClaiming))
+	object := objectsOf(p, 1)[0]
+	create(t, c, object, "of others")
+	if cleaning, err := beside.Release(withTimeout(t)); err == nil || cleaning != results.CleaningKeysLeft {
+		t.Errorf("client pod 1 released with %s, %v", cleaning, err)
+	}
+	if err := k.Clean(withTimeout(t)); err != nil {
+		t.Error(err)
+	}
+	if left := keysUnder(t, c.Client.Client, p.Prefix); len(left) != 1 || left[object] == "" {
+		t.Errorf("wanted the key of others alone, found %v", left)
+	}
+}
+
+// A pod that sweeps after another one has ended the deletion, and the next run has claimed, deletes nothing of that run.
+func TestKineSweepsNothingOfTheNextRun(t *testing.T) {
+	t.Parallel()
+	server := kinetest.Start(t)
+	c := kineClientOf(t, server)
+	p := onKine(server)
+	slow, next := kineOf(t, p, 1), kineOf(t, onKine(server, func(p *plan.Plan) { p.RunUID = otherUID }), 0)
+	if err := next.Claim(withTimeout(t)); err != nil {
+		t.Fatal(err)
+	}
+	object := objectsOf(p, 1)[0]
+	create(t, c, object, "of the next run")
+	if err := slow.deleteObjects(withTimeout(t), c); err != nil {
+		t.Error(err)
+	}
+	if swept, err := slow.deleteMarker(withTimeout(t), c); err != nil || !swept {
+		t.Errorf("swept: %t, %v", swept, err)
+	}
+	if err := slow.Clean(withTimeout(t)); err != nil {
+		t.Error(err)
+	}
+	if left := keysUnder(t, c.Client.Client, p.Prefix); len(left) != 3 || left[object] == "" {
+		t.Errorf("wanted marker, pod and object of the next run, found %v", left)
 	}
 }
 
@@ -387,14 +455,11 @@ func TestKineDeletesNothingWithoutItsMarker(t *testing.T) {
 	}
 	object := objectsOf(p, 1)[0]
 	create(t, c, object, "x")
-	m, err := k.marker(t.Context(), c)
-	if err != nil {
+	if err := c.remove(t.Context(), k.driver.markerKey()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.put(t.Context(), k.driver.markerKey(), otherUID, m.kv.ModRevision, kubernetes.PutOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	_, err = k.Release(withTimeout(t))
+	create(t, c, k.driver.markerKey(), otherUID+string(markerDeleting))
+	_, err := k.Release(withTimeout(t))
 	wantFailure(t, err, results.FailurePrefixNotEmpty, k.driver.markerKey(), object)
 	wantFailure(t, kineOf(t, p, 0).Clean(withTimeout(t)), results.FailurePrefixNotEmpty, object)
 	if left := keysUnder(t, c.Client.Client, p.Prefix); left[object] == "" {
@@ -541,4 +606,50 @@ func TestKineIsFrozenUnderTheHolder(t *testing.T) {
 	resume()
 	wantKineHolder(t, "after the freeze", load.Held, holder.Lock)
 	wantKineHolder(t, "after its expiry was noticed", load.Held, holder.Lock)
+}
+
+// What a killed run left in kine is found and removed, but for keys that no run writes. A run that lives changes its keys.
+func TestKineLeftoversAreListedAndRemoved(t *testing.T) {
+	t.Parallel()
+	server := kinetest.Start(t)
+	c := kineClientOf(t, server)
+	p := onKine(server)
+	k := kineOf(t, p, 0)
+	if err := k.Claim(withTimeout(t)); err != nil {
+		t.Fatal(err)
+	}
+	wantKineHolder(t, "taking the lock", load.Held, k.Lock)
+	for _, key := range objectsOf(p, 1_200) {
+		create(t, c, key, "x")
+	}
+	foreign := p.Prefix + "of others"
+	create(t, c, foreign, "x")
+	l := leftovers(t, []string{server.Endpoint})
+	found, err := l.List(withTimeout(t), "etcdbench/")
+	if err != nil || len(found) != 1 || found[0].Prefix != p.Prefix || found[0].Owner != ownUID || found[0].Keys != 1_203 || found[0].Seen.IsZero() {
+		t.Fatalf("found %+v, %v", found, err)
+	}
+	k.beatOnce(t.Context(), c, lifeSign{Began: time.Unix(1, 0), Seen: time.Unix(2, 0)})
+	if done, err := l.Remove(withTimeout(t), found[0], 0); !errors.Is(err, ErrChanged) || done.Keys > 0 {
+		t.Errorf("removed %+v of a run that lives, %v", done, err)
+	}
+	for _, want := range []Removal{{Keys: 1_200, Foreign: 1}, {Keys: 2}} {
+		now, err := l.Look(withTimeout(t), p.Prefix)
+		if err != nil || now.IsSame(found[0]) {
+			t.Fatalf("found %+v, %v", now, err)
+		}
+		if done, err := l.Remove(withTimeout(t), now, 0); err != nil || done != want {
+			t.Fatalf("removed %+v, %v, wanted %+v", done, err, want)
+		}
+		if kv, err := c.get(t.Context(), foreign); err != nil {
+			t.Fatal(err)
+		} else if kv != nil {
+			if err := c.delete(t.Context(), foreign, kv.ModRevision); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if left := keysUnder(t, c.Client.Client, p.Prefix); len(left) > 0 {
+		t.Errorf("keys are left: %v", left)
+	}
 }

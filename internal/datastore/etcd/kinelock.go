@@ -13,13 +13,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
-// The lock of kine is the key lockKey with a time to live. Client pod 0 creates it, and writes it again to renew it.
-
-// kineLock is what client pod 0 knows of its lock. revision is the mod revision of its newest write, 0 if it has none.
-type kineLock struct {
-	revision int64
-	since    time.Time
-}
+// The lock of kine is the key lockKey with a time to live. Client pod 0 creates it, and all pods of the run write it again
+// to renew it, each at the revision that it has read.
 
 // Look implements load.Locker.
 func (k *Kine) Look(ctx context.Context) (load.Holder, error) {
@@ -45,46 +40,43 @@ func (k *Kine) Lock(ctx context.Context) (load.Holder, error) {
 	return holder, settled(ctx, err, k.driver.addresses())
 }
 
-func (k *Kine) holdLock(ctx context.Context, c kineClient) (load.Holder, error) {
-	found, err := c.get(ctx, lockKey)
-	if err != nil {
-		return load.Holder{}, err
+func (k *Kine) holdLock(ctx context.Context, c kineClient) (holder load.Holder, err error) {
+	// The lock can change between the read and the write: another pod renews it, another run takes it, or it expires.
+	for range 3 {
+		found, err := c.get(ctx, lockKey)
+		if err != nil {
+			return load.Holder{}, err
+		}
+		holder = k.holderIn(found)
+		if holder.State != load.Held && (holder.State != load.Free || k.driver.index > 0) {
+			return holder, nil
+		}
+		written, err := k.writeLock(ctx, c, found)
+		if err != nil || written {
+			return load.Holder{State: load.Held}, err
+		}
 	}
-	holder := k.holderIn(found)
-	if k.driver.index > 0 || holder.State == load.HeldByOther || holder.State == load.HeldByUnknown {
-		return holder, nil
-	}
-	revision := int64(0)
-	if found != nil {
-		revision = found.ModRevision
-	}
-	if k.lock.since.IsZero() {
-		k.lock.since = time.Now()
-	}
-	done, err := k.writeLock(ctx, c, revision)
-	if err != nil || done {
-		return load.Holder{State: load.Held}, err
-	}
-	// Another run was faster, or the lock has expired just now.
-	found, err = c.get(ctx, lockKey)
-	return k.holderIn(found), err
+	return holder, nil
 }
 
-// writeLock writes the lock's key if it has this mod revision. kine answers the grant of a lease with an ID that stands
-// for the time to live.
-func (k *Kine) writeLock(ctx context.Context, c kineClient, revision int64) (done bool, err error) {
+// writeLock creates the lock's key, or writes it again at the revision that was found. kine answers the grant of a lease
+// with an ID that stands for the time to live.
+func (k *Kine) writeLock(ctx context.Context, c kineClient, found *mvccpb.KeyValue) (written bool, err error) {
 	granted, err := leases(c.Client.Client).LeaseGrant(ctx, &etcdserverpb.LeaseGrantRequest{TTL: int64(load.LockTTL / time.Second)})
 	if err != nil {
 		return false, err
 	}
-	content, err := json.Marshal(lockContent{RunUID: k.driver.plan.RunUID, Since: k.lock.since.UTC().Truncate(time.Second)})
+	options := kubernetes.PutOptions{LeaseID: clientv3.LeaseID(granted.ID)}
+	if found != nil {
+		options.GetOnFailure = true
+		out, err := c.OptimisticPut(ctx, lockKey, found.Value, found.ModRevision, options)
+		return out.Succeeded, err
+	}
+	content, err := json.Marshal(lockContent{RunUID: k.driver.plan.RunUID, Since: time.Now().UTC().Truncate(time.Second)})
 	if err != nil {
 		return false, err
 	}
-	out, err := c.OptimisticPut(ctx, lockKey, content, revision, kubernetes.PutOptions{GetOnFailure: revision != 0, LeaseID: clientv3.LeaseID(granted.ID)})
-	if err == nil && out.Succeeded {
-		k.lock.revision = out.Revision
-	}
+	out, err := c.OptimisticPut(ctx, lockKey, content, 0, options)
 	return out.Succeeded, err
 }
 
@@ -105,12 +97,13 @@ func (k *Kine) holderIn(found *mvccpb.KeyValue) load.Holder {
 
 // Unlock implements load.Locker.
 func (k *Kine) Unlock(ctx context.Context) error {
-	if k.lock.revision == 0 {
-		return nil
-	}
 	c, err := k.client(ctx)
-	if err == nil {
-		err = c.delete(ctx, lockKey, k.lock.revision)
+	if err != nil {
+		return settled(ctx, err, k.driver.addresses())
+	}
+	found, err := c.get(ctx, lockKey)
+	if err == nil && found != nil && k.holderIn(found).State == load.Held {
+		err = c.delete(ctx, lockKey, found.ModRevision)
 	}
 	return settled(ctx, err, k.driver.addresses())
 }

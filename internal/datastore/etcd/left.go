@@ -45,7 +45,7 @@ func (d *Driver) checkNothingLeft(ctx context.Context, client *clientv3.Client) 
 func (d *Driver) leftWithout(marker []*mvccpb.KeyValue, example string) error {
 	found := "is gone"
 	if len(marker) > 0 {
-		found = fmt.Sprintf("names %q", marker[0].Value)
+		found = fmt.Sprintf("names %q", ownerIn(marker[0].Value))
 	}
 	return load.Errorf(results.FailurePrefixNotEmpty,
 		"the marker %s should name the run %s, but it %s, and %s is left: nothing was deleted. Find out what changed the marker, and delete the keys under the prefix %s by hand if they are not needed",

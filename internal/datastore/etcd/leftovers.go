@@ -12,9 +12,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
@@ -23,7 +21,11 @@ import (
 const MinQuiet = beatEvery + 5*time.Second
 
 // Leftovers finds and removes what runs left in an etcd that could not delete their keys.
-type Leftovers struct{ driver *Driver }
+type Leftovers struct {
+	driver *Driver
+	// kine: the target is kine. asked: this is known.
+	kine, asked bool
+}
 
 // NewLeftovers returns the leftovers of a target. It connects to nothing yet.
 func NewLeftovers(t plan.Target) *Leftovers {
@@ -36,16 +38,17 @@ func NewLeftovers(t plan.Target) *Leftovers {
 // Close closes the connections.
 func (l *Leftovers) Close() error { return l.driver.Close() }
 
-// client returns the client of the target. Without the transactions of etcd, nothing can be removed safely.
+// client returns the client of the target, and learns whether that is kine.
 func (l *Leftovers) client(ctx context.Context) (*clientv3.Client, error) {
 	client, err := l.driver.controlClient(ctx)
 	if err != nil {
 		return nil, err
 	}
-	status, err := etcdserverpb.NewMaintenanceClient(client.ActiveConnection()).Status(ctx, &etcdserverpb.StatusRequest{})
-	if err == nil && status.Header.GetMemberId() == 0 {
-		err = load.Errorf(results.FailureUnsupported, "%s is kine, whose keys this command neither lists nor removes. The message of a run that left keys has the command that deletes them", l.driver.addresses())
+	if l.asked {
+		return client, nil
 	}
+	status, err := statusOf(ctx, client)
+	l.kine, l.asked = err == nil && status.Header.GetMemberId() == 0, err == nil
 	return client, err
 }
 
@@ -66,7 +69,12 @@ type Leftover struct {
 
 // IsSame reports whether nothing has changed between two looks at a prefix.
 func (l Leftover) IsSame(other Leftover) bool {
-	if l.Prefix != other.Prefix || l.Owner != other.Owner || l.Keys != other.Keys || l.marker != other.marker || len(l.pods) != len(other.pods) {
+	return l.Prefix == other.Prefix && l.Keys == other.Keys && l.hasSameOwner(other)
+}
+
+// hasSameOwner reports whether the marker and the keys of pods have not changed.
+func (l Leftover) hasSameOwner(other Leftover) bool {
+	if l.Owner != other.Owner || l.marker != other.marker || len(l.pods) != len(other.pods) {
 		return false
 	}
 	for key, revision := range l.pods {
@@ -167,18 +175,15 @@ func (l *Leftovers) Look(ctx context.Context, prefix string) (Leftover, error) {
 
 func (l *Leftovers) look(ctx context.Context, client *clientv3.Client, prefix string) (Leftover, error) {
 	out := Leftover{Prefix: prefix, pods: map[string]int64{}}
-	pods := prefix + podsFolder
-	seen, err := commit(ctx, client, nil,
-		clientv3.OpGet(markerOf(prefix)),
-		clientv3.OpGet(pods, clientv3.WithPrefix()),
+	seen, err := l.read(ctx, client, clientv3.OpGet(markerOf(prefix)), clientv3.OpGet(prefix+podsFolder, clientv3.WithPrefix()),
 		clientv3.OpGet(prefix, clientv3.WithPrefix(), clientv3.WithCountOnly()))
 	if err != nil {
 		return out, err
 	}
-	for _, kv := range seen.Responses[0].GetResponseRange().Kvs {
+	for _, kv := range seen[0].Kvs {
 		out.Owner, out.marker = string(kv.Value), kv.ModRevision
 	}
-	for _, kv := range seen.Responses[1].GetResponseRange().Kvs {
+	for _, kv := range seen[1].Kvs {
 		out.pods[string(kv.Key)] = kv.ModRevision
 		var sign lifeSign
 		if json.Unmarshal(kv.Value, &sign) != nil || sign.Began.IsZero() {
@@ -191,8 +196,35 @@ func (l *Leftovers) look(ctx context.Context, client *clientv3.Client, prefix st
 			out.Seen = sign.Seen
 		}
 	}
-	out.Keys = seen.Responses[2].GetResponseRange().Count
+	out.Keys = seen[2].Count
 	return out, nil
+}
+
+// read reads in one transaction, or from kine in one request each.
+func (l *Leftovers) read(ctx context.Context, client *clientv3.Client, reads ...clientv3.Op) (found []*etcdserverpb.RangeResponse, err error) {
+	if !l.kine {
+		seen, err := commit(ctx, client, nil, reads...)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range seen.Responses {
+			found = append(found, r.GetResponseRange())
+		}
+		return found, nil
+	}
+	for _, op := range reads {
+		err := repeat(ctx, func(ctx context.Context) error {
+			seen, err := client.Do(ctx, op)
+			if err == nil {
+				found = append(found, (*etcdserverpb.RangeResponse)(seen.Get()))
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
 }
 
 // Removal is what Remove has deleted.
@@ -210,7 +242,9 @@ var ErrChanged = errors.New("it changed while its keys were deleted, so it may b
 // while keys of others are left.
 func (l *Leftovers) Remove(ctx context.Context, old Leftover, firstLease int64) (done Removal, err error) {
 	client, err := l.client(ctx)
-	if err == nil {
+	if err == nil && l.kine {
+		done, err = l.removeFromKine(ctx, client, old)
+	} else if err == nil {
 		r := remover{client: client, old: old, guards: []clientv3.Cmp{
 			clientv3.Compare(clientv3.Value(markerOf(old.Prefix)), "=", old.Owner),
 			clientv3.Compare(clientv3.ModRevision(markerOf(old.Prefix)), "=", old.marker),

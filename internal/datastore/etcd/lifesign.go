@@ -24,8 +24,8 @@ func (s lifeSign) encode() string {
 	return string(data)
 }
 
-// beat renews the sign of life until endBeat. The key that the pod has given up stays deleted.
-func (d *Driver) beat(client *clientv3.Client, every time.Duration) {
+// beat has once renew the sign of life until endBeat. The key that the pod has given up stays deleted.
+func (d *Driver) beat(every time.Duration, once func(context.Context, lifeSign)) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	if d.beating != nil {
@@ -42,16 +42,16 @@ func (d *Driver) beat(client *clientv3.Client, every time.Duration) {
 			case <-ctx.Done():
 				return
 			case now := <-ticker.C:
-				d.beatOnce(ctx, client, lifeSign{Began: began, Seen: now}, every)
+				bounded, cancel := context.WithTimeout(ctx, every)
+				once(bounded, lifeSign{Began: began, Seen: now})
+				cancel()
 			}
 		}
 	})
 }
 
 // beatOnce ignores errors: the next beat follows, and whether the target answers is for others to report.
-func (d *Driver) beatOnce(ctx context.Context, client *clientv3.Client, sign lifeSign, limit time.Duration) {
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
+func (d *Driver) beatOnce(ctx context.Context, client *clientv3.Client, sign lifeSign) {
 	registered := clientv3.Compare(clientv3.CreateRevision(d.podKey()), ">", 0)
 	_, _ = client.Txn(ctx).If(d.ownsPrefix(), registered).Then(clientv3.OpPut(d.podKey(), sign.encode())).Commit()
 }

@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -22,7 +23,7 @@ func TestALivePodShowsThatItLives(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.beat(control, 20*time.Millisecond)
+	d.beat(20*time.Millisecond, func(ctx context.Context, sign lifeSign) { d.beatOnce(ctx, control, sign) })
 	for range 3 {
 		change := <-changes
 		if len(change.Events) != 1 || string(change.Events[0].Kv.Key) != d.podKey() || change.Events[0].Type != clientv3.EventTypePut {
@@ -58,7 +59,7 @@ func TestABeatNeverBringsAKeyBack(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			d.beatOnce(ctx, control, lifeSign{Began: time.Unix(1, 0), Seen: time.Unix(2, 0)}, time.Minute)
+			d.beatOnce(ctx, control, lifeSign{Began: time.Unix(1, 0), Seen: time.Unix(2, 0)})
 			if after := keysUnder(t, client, ownPrefix); len(after) != len(before) || after[d.podKey()] != before[d.podKey()] {
 				t.Errorf("wanted %v, got %v", before, after)
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -21,6 +22,12 @@ import (
 func (d *Driver) markerKey() string { return markerOf(d.plan.Prefix) }
 
 func markerOf(prefix string) string { return prefix + ".owner" }
+
+// ownerIn returns the UID in a marker. In kine the state of the claim follows it.
+func ownerIn(marker []byte) string {
+	uid, _, _ := strings.Cut(string(marker), " ")
+	return uid
+}
 
 // podsFolder has the keys of the pods, under the run's prefix.
 const podsFolder = ".pod/"
