@@ -70,7 +70,7 @@ func CleanupJob(run *v1alpha1.EtcdBenchmark, image string) (*batchv1.Job, error)
 		},
 		Spec: batchv1.JobSpec{
 			BackoffLimit:            new(int32(2)),
-			ActiveDeadlineSeconds:   new(min(cleanupSeconds+p.Keys().Count/cleanupKeysPerSecond, maxCleanupSeconds)),
+			ActiveDeadlineSeconds:   new(min(cleanupSeconds+max(p.Keys().Count, p.PreloadCount())/cleanupKeysPerSecond, maxCleanupSeconds)),
 			TTLSecondsAfterFinished: new(int32(cleanupTTLSeconds)),
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{
