@@ -178,6 +178,16 @@ func TestCleanupHasTimeForItsKeys(t *testing.T) {
 			t.Errorf("for %d keys: wanted %d s, found %d s", keys, want, got)
 		}
 	}
+	run := newRun()
+	run.Spec.Workload = spec.Workload{Type: spec.WorkloadKubernetes, Kubernetes: &spec.Kubernetes{Nodes: 5000}}
+	job, err := CleanupJob(run, image)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 5,000 leases and 150,000 pods.
+	if got := *job.Spec.ActiveDeadlineSeconds; got != 120+155_000/cleanupKeysPerSecond {
+		t.Errorf("for 155,000 objects: found %d s", got)
+	}
 }
 
 func TestPlanConfigMap(t *testing.T) {
