@@ -23,10 +23,9 @@ func (d *Driver) markerKey() string { return markerOf(d.plan.Prefix) }
 
 func markerOf(prefix string) string { return prefix + ".owner" }
 
-// ownerIn returns the UID in a marker. In kine the state of the claim follows it.
+// ownerIn returns the owner that a marker names. In kine the state of the claim follows it.
 func ownerIn(marker []byte) string {
-	uid, _, _ := strings.Cut(string(marker), " ")
-	return uid
+	return strings.TrimSuffix(strings.TrimSuffix(string(marker), string(markerClaiming)), string(markerDeleting))
 }
 
 // podsFolder has the keys of the pods, under the run's prefix.
