@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -16,19 +18,15 @@ func under(endpoints []string, prefix, uid string) plan.Plan {
 	return planFor(endpoints, func(p *plan.Plan) { p.Prefix, p.RunUID = prefix, uid })
 }
 
-// A run does not begin if its keys could be taken for those of another run.
-func TestNoPrefixLiesWithinAnother(t *testing.T) {
-	cluster, client := oneMember(t)
-	for name, tc := range map[string]struct{ first, second, names string }{
-		"the second within the first":  {"bench/", "bench/1/", otherUID},
-		"deep within the first":        {"bench/", "bench/1/2/3/", otherUID},
-		"the first within the second":  {"bench/1/", "bench/", ".owner"},
-		"beside the load's keys":       {"bench/", "bench/.lock/", otherUID},
-		"an empty part, and the first": {"bench/", "bench//", otherUID},
-	} {
+// nested are two prefixes of which one lies within the other. names is what the error of the second run must contain.
+type nested struct{ first, second, names string }
+
+// refusesNested checks that a run does not begin if its keys could be taken for those of another run, and that it then
+// changes nothing.
+func refusesNested(t *testing.T, client *clientv3.Client, tests map[string]nested, driver func(prefix, uid string) load.Driver) {
+	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			first := newDriver(t, under(cluster.Endpoints, tc.first, otherUID), 0)
-			second := newDriver(t, under(cluster.Endpoints, tc.second, ownUID), 0)
+			first, second := driver(tc.first, otherUID), driver(tc.second, ownUID)
 			if err := first.Claim(withTimeout(t)); err != nil {
 				t.Fatal(err)
 			}
@@ -37,7 +35,7 @@ func TestNoPrefixLiesWithinAnother(t *testing.T) {
 			if diff := cmp.Diff(before, keysUnder(t, client, "bench/")); diff != "" {
 				t.Errorf("keys after the claim that failed (-want +got):\n%s", diff)
 			}
-			for _, d := range []*Driver{first, second} {
+			for _, d := range []load.Driver{first, second} {
 				if err := d.Claim(withTimeout(t)); err != nil {
 					t.Errorf("claiming a free prefix: %v", err)
 				}
@@ -47,6 +45,17 @@ func TestNoPrefixLiesWithinAnother(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestNoPrefixLiesWithinAnother(t *testing.T) {
+	cluster, client := oneMember(t)
+	refusesNested(t, client, map[string]nested{
+		"the second within the first":  {"bench/", "bench/1/", otherUID},
+		"deep within the first":        {"bench/", "bench/1/2/3/", otherUID},
+		"the first within the second":  {"bench/1/", "bench/", ".owner"},
+		"beside the load's keys":       {"bench/", "bench/.lock/", otherUID},
+		"an empty part, and the first": {"bench/", "bench//", otherUID},
+	}, func(prefix, uid string) load.Driver { return newDriver(t, under(cluster.Endpoints, prefix, uid), 0) })
 }
 
 // If two runs with nested prefixes claim at once, at most one of them succeeds.

@@ -15,12 +15,13 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// No transaction of kine can compare one key and write another. So the marker has states, and a pod of the run first
-// writes and then looks: of two pods that do so at the same time, at least one sees what the other has written.
-//   - claiming: client pod 0 has created the marker, and looks for other keys under the prefix. The other pods wait.
-//   - owned: pods may join and write.
-//   - deleting: no further pod may join.
+// markerState follows the UID in the marker. No transaction of kine can compare one key and write another. So a pod first
+// writes its own key, and then reads the keys of others. If two pods do so at the same time, at least one of them reads
+// what the other has written.
 type markerState string
+
+// The states of a marker. In claiming, client pod 0 checks that the prefix holds no other key, and the other pods wait. In
+// owned, pods may join and write. In deleting, no further pod may join.
 
 const (
 	markerClaiming markerState = " claiming"
@@ -66,9 +67,9 @@ func (k *Kine) Claim(ctx context.Context) error {
 	if err == nil && k.driver.index == 0 {
 		err = k.own(ctx, c)
 	}
-	if failed := load.FailureOf(err); err != nil && k.marked && ctx.Err() == nil && failed.Reason != results.FailurePrefixNotEmpty {
-		// With another reason, the claim would count as one that has written nothing.
-		err = load.Errorf(results.FailureTargetUnhealthy, "the claim of the prefix %s did not end: %w", k.driver.plan.Prefix, err)
+	if err != nil && k.marked && ctx.Err() == nil && load.FailureOf(err).Reason != results.FailurePrefixNotEmpty {
+		// load.Session takes an error such as TLSFailed as a sign that the claim has written nothing.
+		err = load.Errorf(results.FailureTargetUnhealthy, "claiming the prefix %s failed after the marker was sent: %w", k.driver.plan.Prefix, err)
 	}
 	if err == nil {
 		err = k.awaitOwned(ctx, c)
@@ -82,8 +83,8 @@ func (k *Kine) Claim(ctx context.Context) error {
 	return settled(ctx, err, k.driver.addresses())
 }
 
-// own makes the run the owner of the prefix. It looks for other keys before it writes, so that a refusal usually writes
-// nothing, and after that, in case another run claims a prefix around or below this one at the same time.
+// own makes the run the owner of the prefix. It checks for other keys twice: before it writes the marker, so that a refused
+// run usually writes nothing; and after that, because another run may claim a prefix around or below this one meanwhile.
 func (k *Kine) own(ctx context.Context, c kineClient) error {
 	m, err := k.marker(ctx, c)
 	if err == nil && m.kv == nil {
@@ -127,15 +128,17 @@ func (k *Kine) checkAlone(ctx context.Context, c kineClient) error {
 	return err
 }
 
-// refuse returns the error of a prefix that holds a key of others.
+// refuse returns why the run may not use its prefix: because of this key under it.
 func (k *Kine) refuse(ctx context.Context, c kineClient, key string) error {
 	prefix, isMarker := strings.CutSuffix(key, markerOf(""))
 	marker, err := c.get(ctx, key)
 	switch {
-	case err != nil || marker == nil || !isMarker:
+	case err != nil:
+		return err
+	case key == k.driver.markerKey() && (marker == nil || ownerIn(marker.Value) == k.driver.plan.RunUID):
+		return load.Errorf(results.FailurePrefixNotEmpty, "client pod %d started when the other client pods were already deleting the keys of this run under %s. Find out why it started so late", k.driver.index, prefix)
+	case marker == nil || !isMarker:
 		return k.driver.holdsForeign(fmt.Sprintf("such as %q", key))
-	case ownerIn(marker.Value) == k.driver.plan.RunUID:
-		return load.Errorf(results.FailurePrefixNotEmpty, "the keys of this run under %s are being deleted, so client pod %d came too late", prefix, k.driver.index)
 	}
 	return load.Errorf(results.FailurePrefixNotEmpty,
 		"the run %q owns the prefix %s, and the prefix of this run is %s. Wait until that run has ended and its keys are deleted, or choose another target.keyPrefix",
@@ -158,8 +161,8 @@ func (k *Kine) awaitOwned(ctx context.Context, c kineClient) error {
 	}
 }
 
-// join registers this pod. It writes the pod's key before it looks at the marker: whoever deletes the run's keys changes
-// the marker before it looks for keys of pods.
+// join registers this pod: it writes the pod's key, and then reads the marker. A pod that deletes the run's keys does the
+// reverse: it writes the marker, and then reads the keys of pods.
 func (k *Kine) join(ctx context.Context, c kineClient) error {
 	now := time.Now()
 	if _, err := c.put(ctx, k.driver.podKey(), lifeSign{Began: now, Seen: now}.encode(), 0, kubernetes.PutOptions{}); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -25,7 +26,8 @@ func (k *Kine) Release(ctx context.Context) (results.Cleaning, error) {
 	return results.CleaningKeysDeleted, nil
 }
 
-// release: if several pods are the last ones at the same time, each of them deletes the keys.
+// release gives up this pod's registration. The last pod deletes the keys; if several pods find at the same time that they
+// are the last, each of them does.
 func (k *Kine) release(ctx context.Context, c kineClient) error {
 	if err := k.leave(ctx, c); err != nil {
 		return err
@@ -35,7 +37,7 @@ func (k *Kine) release(ctx context.Context, c kineClient) error {
 	case err != nil:
 		return err
 	case m.is(markerClaiming) && k.driver.index > 0:
-		return fmt.Errorf("client pod 0 has not ended the claim of the prefix %s; its marker stays", k.driver.plan.Prefix)
+		return fmt.Errorf("client pod 0 is still claiming the prefix %s, so its marker %s was left", k.driver.plan.Prefix, k.driver.markerKey())
 	}
 	deleted, writers, err := k.claimState(ctx, c)
 	if err != nil || deleted {
@@ -127,11 +129,11 @@ func (k *Kine) clean(ctx context.Context, c kineClient) error {
 // sweep deletes the run's objects, and then the marker. A run whose claim has not ended has written nothing else.
 func (k *Kine) sweep(ctx context.Context, c kineClient) error {
 	m, err := k.marker(ctx, c)
-	if err != nil || m.is(markerClaiming) {
-		if err == nil {
-			err = c.delete(ctx, k.driver.markerKey(), m.kv.ModRevision)
-		}
+	switch {
+	case err != nil:
 		return err
+	case m.is(markerClaiming):
+		return c.delete(ctx, k.driver.markerKey(), m.kv.ModRevision)
 	}
 	for range sweepAttempts {
 		if err := k.deleteObjects(ctx, c); err != nil {
@@ -144,67 +146,53 @@ func (k *Kine) sweep(ctx context.Context, c kineClient) error {
 	return k.driver.errKeysOfOthers()
 }
 
-// check looks whether the prefix is the run's and no pod may write, and lets no further pod join. gone: the marker is no
-// longer the run's.
-func (k *Kine) check(ctx context.Context, c kineClient) (m kineMarker, gone bool, err error) {
-	m, err = k.marker(ctx, c)
-	if err != nil || !m.own {
-		return m, !m.own, err
+// errGone: the marker no longer names the run.
+var errGone = errors.New("the prefix no longer belongs to the run")
+
+// check returns the marker if it names the run and no pod may write. It lets no further pod join. The error is errGone if
+// another run, or none, owns the prefix, and errNotAlone if a pod may write.
+func (k *Kine) check(ctx context.Context, c kineClient) (kineMarker, error) {
+	m, err := k.marker(ctx, c)
+	if err == nil && m.is(markerOwned) {
+		if err = k.setMarker(ctx, c, m, markerDeleting); err == nil {
+			m, err = k.marker(ctx, c)
+		}
 	}
-	if m.state != markerDeleting {
-		if err := k.setMarker(ctx, c, m, markerDeleting); err != nil {
-			return m, false, err
-		}
-		if m, err = k.marker(ctx, c); err != nil || !m.own {
-			return m, !m.own, err
-		}
+	switch {
+	case err != nil:
+		return m, err
+	case !m.own:
+		return m, errGone
 	}
 	pods, err := k.pods(ctx, c)
 	if err == nil && len(pods) > 0 {
 		err = errNotAlone
 	}
-	return m, false, err
+	return m, err
 }
 
-// deleteObjects looks at the marker after it has listed a page, and before it deletes the page: if the marker is still the
-// run's, no other run has written a key of the page.
 func (k *Kine) deleteObjects(ctx context.Context, c kineClient) error {
 	keys := k.driver.plan.KeyWriter()
 	from, to := k.driver.loadRange()
-	for {
-		began := time.Now()
-		found, err := c.list(ctx, from, to, sweepBlock)
-		if err != nil || len(found) == 0 {
-			return err
-		}
-		if _, gone, err := k.check(ctx, c); gone || err != nil {
-			return err
-		}
-		var own []*mvccpb.KeyValue
-		for _, kv := range found {
-			if keys.IsObject(kv.Key) {
-				own = append(own, kv)
-			}
-		}
-		if err := c.deleteAll(ctx, own); err != nil {
-			return err
-		}
-		from = string(found[len(found)-1].Key) + "\x00"
-		// Half of the time is left to other users of the target.
-		if err := pause(ctx, time.Since(began)); err != nil {
-			return err
-		}
+	check := func(ctx context.Context) error {
+		_, err := k.check(ctx, c)
+		return err
 	}
+	_, err := c.deletePages(ctx, from, to, check, func(kv *mvccpb.KeyValue) bool { return keys.IsObject(kv.Key) })
+	if errors.Is(err, errGone) {
+		return nil
+	}
+	return err
 }
 
 // deleteMarker gives up the prefix if none of the run's objects is left.
 func (k *Kine) deleteMarker(ctx context.Context, c kineClient) (swept bool, err error) {
-	m, gone, err := k.check(ctx, c)
+	m, err := k.check(ctx, c)
+	if errors.Is(err, errGone) {
+		return true, k.checkNothingLeft(ctx, c)
+	}
 	if err != nil {
 		return false, err
-	}
-	if gone {
-		return true, k.checkNothingLeft(ctx, c)
 	}
 	from, to := k.driver.loadRange()
 	left, err := c.list(ctx, from, to, 1)
@@ -212,4 +200,30 @@ func (k *Kine) deleteMarker(ctx context.Context, c kineClient) (swept bool, err 
 		return false, err
 	}
 	return true, c.delete(ctx, k.driver.markerKey(), m.kv.ModRevision)
+}
+
+// deletePages deletes the keys of a range that isOwn accepts, page by page. It lists a page, calls check, and then deletes
+// the keys at the revisions that were listed. So if check finds that the run still owns the prefix, no other run has written
+// a key of that page. It returns how many keys it has deleted.
+func (c kineClient) deletePages(ctx context.Context, from, to string, check func(context.Context) error, isOwn func(*mvccpb.KeyValue) bool) (deleted int64, err error) {
+	for {
+		began := time.Now()
+		page, err := c.list(ctx, from, to, sweepBlock)
+		if err != nil || len(page) == 0 {
+			return deleted, err
+		}
+		if err := check(ctx); err != nil {
+			return deleted, err
+		}
+		from = string(page[len(page)-1].Key) + "\x00"
+		own := slices.DeleteFunc(page, func(kv *mvccpb.KeyValue) bool { return !isOwn(kv) })
+		if err := c.deleteAll(ctx, own); err != nil {
+			return deleted, err
+		}
+		deleted += int64(len(own))
+		// Half of the time is left to other users of the target.
+		if err := pause(ctx, time.Since(began)); err != nil {
+			return deleted, err
+		}
+	}
 }

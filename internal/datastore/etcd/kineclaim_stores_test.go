@@ -1,0 +1,171 @@
+//go:build stores
+
+package etcd
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/kinetest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// kineUnder is the driver of a run under a prefix.
+func kineUnder(t *testing.T, s *kinetest.Server, prefix, uid string) *Kine {
+	t.Helper()
+	return kineOf(t, onKine(s, func(p *plan.Plan) { p.Prefix, p.RunUID = prefix, uid }), 0)
+}
+
+func TestKineNoPrefixLiesWithinAnother(t *testing.T) {
+	t.Parallel()
+	server := kinetest.Start(t)
+	client := server.Client(t)
+	refusesNested(t, client, map[string]nested{
+		"the second within the first": {"bench/", "bench/1/", otherUID},
+		"deep within the first":       {"bench/", "bench/1/2/3/", otherUID},
+		"the first within the second": {"bench/1/", "bench/", otherUID},
+		"the same":                    {"bench/1/", "bench/1/", otherUID},
+	}, func(prefix, uid string) load.Driver { return kineUnder(t, server, prefix, uid) })
+	if left := keysUnder(t, client, "bench/"); len(left) > 0 {
+		t.Errorf("keys are left: %v", left)
+	}
+}
+
+// If two runs with nested prefixes claim at once, at most one of them succeeds, and the other one leaves nothing.
+func TestKineNestedPrefixesAreNotClaimedAtOnce(t *testing.T) {
+	t.Parallel()
+	server := kinetest.Start(t)
+	client := server.Client(t)
+	outer, inner := kineUnder(t, server, "bench/", otherUID), kineUnder(t, server, "bench/1/", ownUID)
+	for range 20 {
+		var claiming sync.WaitGroup
+		errs := make([]error, 2)
+		for i, k := range []*Kine{outer, inner} {
+			claiming.Go(func() { errs[i] = k.Claim(withTimeout(t)) })
+		}
+		claiming.Wait()
+		if errs[0] == nil && errs[1] == nil {
+			t.Fatal("both runs have claimed")
+		}
+		for i, k := range []*Kine{outer, inner} {
+			if errs[i] != nil {
+				wantFailure(t, errs[i], results.FailurePrefixNotEmpty)
+			} else if _, err := k.Release(withTimeout(t)); err != nil {
+				t.Error(err)
+			}
+		}
+		if left := keysUnder(t, client, "bench/"); len(left) > 0 {
+			t.Fatalf("keys are left: %v", left)
+		}
+	}
+}
+
+// Two runs with nested prefixes have looked for other keys, and then created their markers. Neither goes on.
+func TestKineClaimsLookAgain(t *testing.T) {
+	t.Parallel()
+	server := kinetest.Start(t)
+	c := kineClientOf(t, server)
+	both := []*Kine{kineUnder(t, server, "bench/", otherUID), kineUnder(t, server, "bench/1/", ownUID)}
+	for _, k := range both {
+		create(t, c, k.driver.markerKey(), k.driver.plan.RunUID+string(markerClaiming))
+	}
+	refused := 0
+	for _, k := range both {
+		if err := k.own(withTimeout(t), c); err != nil {
+			wantFailure(t, err, results.FailurePrefixNotEmpty)
+			refused++
+		}
+	}
+	if left := keysUnder(t, c.Client.Client, "bench/"); refused == 0 || len(left) != 2-refused {
+		t.Errorf("%d claims were refused, and the keys are %v", refused, left)
+	}
+}
+
+// Client pod 0 has died before it had ended its claim. Nothing but the marker is the run's.
+func TestKineCleansAClaimThatDidNotEnd(t *testing.T) {
+	t.Parallel()
+	c, p := startKine(t)
+	k, beside := kineOf(t, p, 0), kineOf(t, p, 1)
+	create(t, c, k.driver.markerKey(), ownUID+string(markerClaiming))
+	object := objectsOf(p, 1)[0]
+	create(t, c, object, "of others")
+	if cleaning, err := beside.Release(withTimeout(t)); err == nil || cleaning != results.CleaningKeysLeft {
+		t.Errorf("client pod 1 released with %s, %v", cleaning, err)
+	}
+	if err := k.Clean(withTimeout(t)); err != nil {
+		t.Error(err)
+	}
+	if left := keysUnder(t, c.Client.Client, p.Prefix); len(left) != 1 || left[object] == "" {
+		t.Errorf("wanted the key of others alone, found %v", left)
+	}
+}
+
+// A pod that sweeps after another one has ended the deletion, and the next run has claimed, deletes nothing of that run.
+func TestKineSweepsNothingOfTheNextRun(t *testing.T) {
+	t.Parallel()
+	server := kinetest.Start(t)
+	c := kineClientOf(t, server)
+	p := onKine(server)
+	other := p
+	other.RunUID = otherUID
+	slow, next := kineOf(t, p, 1), kineOf(t, other, 0)
+	if err := next.Claim(withTimeout(t)); err != nil {
+		t.Fatal(err)
+	}
+	object := objectsOf(p, 1)[0]
+	create(t, c, object, "of the next run")
+	if err := slow.deleteObjects(withTimeout(t), c); err != nil {
+		t.Error(err)
+	}
+	if swept, err := slow.deleteMarker(withTimeout(t), c); err != nil || !swept {
+		t.Errorf("swept: %t, %v", swept, err)
+	}
+	if err := slow.Clean(withTimeout(t)); err != nil {
+		t.Error(err)
+	}
+	if left := keysUnder(t, c.Client.Client, p.Prefix); len(left) != 3 || left[object] == "" {
+		t.Errorf("wanted marker, pod and object of the next run, found %v", left)
+	}
+}
+
+// The other pods of a run wait until client pod 0 has claimed, and leave if the run's keys are being deleted.
+func TestKinePodsFollowClientPod0(t *testing.T) {
+	t.Parallel()
+	c, p := startKine(t)
+	first, second := kineOf(t, p, 0), kineOf(t, p, 1)
+	short, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if err := second.Claim(short); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("client pod 1 did not wait: %v", err)
+	}
+	if left := keysUnder(t, c.Client.Client, p.Prefix); len(left) > 0 {
+		t.Errorf("client pod 1 has written %v", left)
+	}
+	for _, k := range []*Kine{first, second} {
+		if err := k.Claim(withTimeout(t)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := first.check(t.Context(), c); !errors.Is(err, errNotAlone) {
+		t.Errorf("wanted %v while pods may write, found %v", errNotAlone, err)
+	}
+	third := kineOf(t, p, 2)
+	for name, claim := range map[string]func() error{
+		"a claim":                        func() error { return third.Claim(withTimeout(t)) },
+		"a claim that began just before": func() error { return third.join(withTimeout(t), c) },
+	} {
+		wantFailure(t, claim(), results.FailurePrefixNotEmpty)
+		if _, registered := keysUnder(t, c.Client.Client, p.Prefix)[third.driver.podKey()]; registered {
+			t.Errorf("%s that came too late stays registered", name)
+		}
+	}
+	releaseTogether(t, first, second)
+	if left := keysUnder(t, c.Client.Client, p.Prefix); len(left) > 0 {
+		t.Errorf("keys are left: %v", left)
+	}
+}

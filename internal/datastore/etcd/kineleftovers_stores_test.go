@@ -1,0 +1,94 @@
+//go:build stores
+
+package etcd
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/kinetest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
+)
+
+// The command that users get for leftovers works with a real etcdctl, and spares what has another owner.
+func TestKineLeftoversAreDeletedByTheCommand(t *testing.T) {
+	t.Parallel()
+	server := kinetest.Start(t)
+	c := kineClientOf(t, server)
+	p := onKine(server)
+	if err := kineOf(t, p, 0).Claim(withTimeout(t)); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range objectsOf(p, 20) {
+		create(t, c, key, "x")
+	}
+	before := keysUnder(t, c.Client.Client, p.Prefix)
+	removeBy := func(o workload.Owner) {
+		cmd := exec.CommandContext(withTimeout(t), "bash", "-c", p.RemovalCommand(spec.Kine, o))
+		cmd.Env = append(os.Environ(), "PATH="+kinetest.Tools(t)+":"+os.Getenv("PATH"), "ETCDCTL_ENDPOINTS="+server.Endpoint)
+		if out, err := cmd.CombinedOutput(); err != nil && o.UID == ownUID {
+			t.Errorf("%v: %s", err, out)
+		}
+	}
+	removeBy(workload.Owner{UID: otherUID})
+	if diff := cmp.Diff(before, keysUnder(t, c.Client.Client, p.Prefix)); diff != "" {
+		t.Errorf("the command of another run has changed keys (-want +got):\n%s", diff)
+	}
+	removeBy(workload.Owner{UID: ownUID})
+	if left := keysUnder(t, c.Client.Client, p.Prefix); len(left) > 0 {
+		t.Errorf("keys are left: %v", left)
+	}
+}
+
+// What a killed run left in kine is found and removed, but for keys that no run writes. A run that lives changes its keys.
+func TestKineLeftoversAreListedAndRemoved(t *testing.T) {
+	t.Parallel()
+	server := kinetest.Start(t)
+	c := kineClientOf(t, server)
+	p := onKine(server)
+	k := kineOf(t, p, 0)
+	if err := k.Claim(withTimeout(t)); err != nil {
+		t.Fatal(err)
+	}
+	wantKineHolder(t, "taking the lock", load.Held, k.Lock)
+	for _, key := range objectsOf(p, 1_200) {
+		create(t, c, key, "x")
+	}
+	foreign := p.Prefix + "of others"
+	create(t, c, foreign, "x")
+	l := leftovers(t, []string{server.Endpoint})
+	found, err := l.List(withTimeout(t), "etcdbench/")
+	if err != nil || len(found) != 1 || found[0].Prefix != p.Prefix || found[0].Owner != ownUID || found[0].Keys != 1_203 || found[0].Seen.IsZero() {
+		t.Fatalf("found %+v, %v", found, err)
+	}
+	k.beatOnce(t.Context(), c, lifeSign{Began: time.Unix(1, 0), Seen: time.Unix(2, 0)})
+	if done, err := l.Remove(withTimeout(t), found[0], 0); !errors.Is(err, ErrChanged) || done.Keys > 0 {
+		t.Errorf("removed %+v of a run that lives, %v", done, err)
+	}
+	for _, want := range []Removal{{Keys: 1_200, Foreign: 1}, {Keys: 2}} {
+		now, err := l.Look(withTimeout(t), p.Prefix)
+		if err != nil || now.IsSame(found[0]) {
+			t.Fatalf("found %+v, %v", now, err)
+		}
+		if done, err := l.Remove(withTimeout(t), now, 0); err != nil || done != want {
+			t.Fatalf("removed %+v, %v, wanted %+v", done, err, want)
+		}
+		if kv, err := c.get(t.Context(), foreign); err != nil {
+			t.Fatal(err)
+		} else if kv != nil {
+			if err := c.delete(t.Context(), foreign, kv.ModRevision); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if left := keysUnder(t, c.Client.Client, p.Prefix); len(left) > 0 {
+		t.Errorf("keys are left: %v", left)
+	}
+}

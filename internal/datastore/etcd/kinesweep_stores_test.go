@@ -1,0 +1,153 @@
+//go:build stores
+
+package etcd
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
+)
+
+func releaseTogether(t *testing.T, all ...*Kine) {
+	t.Helper()
+	var releasing sync.WaitGroup
+	for _, k := range all {
+		releasing.Go(func() {
+			if cleaning, err := k.Release(withTimeout(t)); err != nil || cleaning != results.CleaningKeysDeleted {
+				t.Errorf("released with %s, %v", cleaning, err)
+			}
+		})
+	}
+	releasing.Wait()
+}
+
+// Several pods can be the last one at the same time.
+func TestKinePodsReleaseAtOnce(t *testing.T) {
+	t.Parallel()
+	c, p := startKine(t)
+	for range 10 {
+		var all []*Kine
+		for i := range p.Pods() {
+			k := kineOf(t, p, i)
+			if err := k.Claim(withTimeout(t)); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, k)
+		}
+		for _, key := range objectsOf(p, 20) {
+			create(t, c, key, "x")
+		}
+		releaseTogether(t, all...)
+		if left := keysUnder(t, c.Client.Client, p.Prefix); len(left) > 0 {
+			t.Fatalf("keys are left: %v", left)
+		}
+	}
+}
+
+// objectsOf returns the keys of a run's first pods.
+func objectsOf(p plan.Plan, n int64) (keys []string) {
+	writer := p.KeyWriter()
+	for i := range n {
+		keys = append(keys, string(writer.AppendObject(nil, workload.Pods, i)))
+	}
+	return keys
+}
+
+// The pods are gone, and left objects and their registrations. Keys of others stay, and the marker with them.
+func TestKineCleansAfterPodsThatAreGone(t *testing.T) {
+	t.Parallel()
+	c, p := startKine(t)
+	for i := range p.Pods() {
+		if err := kineOf(t, p, i).Claim(withTimeout(t)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, key := range objectsOf(p, 1_200) {
+		create(t, c, key, "x")
+	}
+	foreign := p.Prefix + "registry/pods/of/others/1"
+	create(t, c, foreign, "x")
+	cleaner := kineOf(t, p, 0)
+	if err := cleaner.Clean(withTimeout(t)); err == nil || !strings.Contains(err.Error(), "left alone") {
+		t.Errorf("wanted an error about keys of others, found %v", err)
+	}
+	left := keysUnder(t, c.Client.Client, p.Prefix)
+	if _, marked := left[cleaner.driver.markerKey()]; len(left) != 2 || !marked || left[foreign] == "" {
+		t.Errorf("wanted the marker and the key of others, found %d keys: %.300q", len(left), left)
+	}
+	kv, err := c.get(t.Context(), foreign)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.delete(t.Context(), foreign, kv.ModRevision); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := cleaner.Clean(withTimeout(t)); err != nil {
+			t.Error(err)
+		}
+	}
+	if left := keysUnder(t, c.Client.Client, p.Prefix); len(left) > 0 {
+		t.Errorf("keys are left: %v", left)
+	}
+}
+
+// The keys are not deleted if the marker has disappeared or names another run.
+func TestKineDeletesNothingWithoutItsMarker(t *testing.T) {
+	t.Parallel()
+	c, p := startKine(t)
+	k := kineOf(t, p, 0)
+	if err := k.Claim(withTimeout(t)); err != nil {
+		t.Fatal(err)
+	}
+	object := objectsOf(p, 1)[0]
+	create(t, c, object, "x")
+	if err := c.remove(t.Context(), k.driver.markerKey()); err != nil {
+		t.Fatal(err)
+	}
+	create(t, c, k.driver.markerKey(), otherUID+string(markerDeleting))
+	_, err := k.Release(withTimeout(t))
+	wantFailure(t, err, results.FailurePrefixNotEmpty, k.driver.markerKey(), object)
+	wantFailure(t, kineOf(t, p, 0).Clean(withTimeout(t)), results.FailurePrefixNotEmpty, object)
+	if left := keysUnder(t, c.Client.Client, p.Prefix); left[object] == "" {
+		t.Errorf("the object was deleted: %v", left)
+	}
+}
+
+// The next run writes its keys after a page was listed, and before it is deleted. They stay.
+func TestKineDeletesOnlyWhatWasListed(t *testing.T) {
+	t.Parallel()
+	c, p := startKine(t)
+	k, objects := kineOf(t, p, 0), objectsOf(p, 2)
+	create(t, c, objects[0], "of this run")
+	pages := 0
+	check := func(ctx context.Context) error {
+		if pages++; pages > 1 {
+			return errGone
+		}
+		if err := c.remove(ctx, objects[0]); err != nil {
+			return err
+		}
+		for _, key := range objects {
+			create(t, c, key, "of the next run")
+		}
+		return nil
+	}
+	from, to := k.driver.loadRange()
+	if _, err := c.deletePages(withTimeout(t), from, to, check, func(*mvccpb.KeyValue) bool { return true }); !errors.Is(err, errGone) {
+		t.Errorf("wanted %v, found %v", errGone, err)
+	}
+	for _, key := range objects {
+		if kv, err := c.get(t.Context(), key); err != nil || kv == nil || string(kv.Value) != "of the next run" {
+			t.Errorf("%s is %v, %v", key, kv, err)
+		}
+	}
+}
