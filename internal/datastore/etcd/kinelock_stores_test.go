@@ -35,7 +35,14 @@ func TestKineHasOneHolderOfItsLock(t *testing.T) {
 	wantKineHolder(t, "a free lock", load.Free, first.Look)
 	wantKineHolder(t, "taking it", load.Held, first.Lock)
 	wantKineHolder(t, "a look at the own lock", load.Free, first.Look)
+	before, err := c.get(t.Context(), lockKey)
+	if err != nil {
+		t.Fatal(err)
+	}
 	wantKineHolder(t, "another pod", load.Held, beside.Lock)
+	if now, err := c.get(t.Context(), lockKey); err != nil || now.ModRevision <= before.ModRevision || string(now.Value) != string(before.Value) {
+		t.Errorf("another pod has not renewed the lock: %v, %v", now, err)
+	}
 	if h := wantKineHolder(t, "another run looks", load.HeldByOther, second.Look); h.RunUID != ownUID || time.Since(h.Since).Abs() > time.Minute {
 		t.Errorf("the holder is %+v", h)
 	}
