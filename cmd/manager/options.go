@@ -52,7 +52,7 @@ func parseOptions(args []string, out io.Writer) (options, error) {
 	flags.BoolVar(&o.leaderElect, "leader-elect", false, "elect a leader, so that only one of several replicas works")
 	flags.StringVar(&o.leaderElectionNamespace, "leader-election-namespace", "", "`NAMESPACE` of the leader's lease; by default the manager's own")
 	flags.Func("namespaces", "`NAMESPACES` of the runs, separated by commas; by default all", appendNames(&o.namespaces))
-	flags.IntVar(&o.workers, "workers", controllers.DefaultWorkers, "how many runs are handled at a time; more of them send more requests to the API server")
+	flags.IntVar(&o.workers, "workers", controllers.DefaultWorkers, "how many runs the operator handles at a time. A higher number makes it faster when many runs end together, and sends more requests to the API server")
 	o.registerCaps(flags)
 	flags.BoolVar(&o.version, "version", false, "print the version and exit")
 	if err := parse(flags, usage, args, out); err != nil {

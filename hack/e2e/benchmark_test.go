@@ -135,6 +135,18 @@ func podsOf(ctx context.Context, b *v1alpha1.EtcdBenchmark) ([]corev1.Pod, error
 	return pods.Items, err
 }
 
+// awaitKeysDeleted waits until the run or its cleanup Job has deleted its keys.
+func awaitKeysDeleted(t *testing.T, b *v1alpha1.EtcdBenchmark) {
+	t.Helper()
+	eventually(t, 2*time.Minute, "the keys to be deleted", func(ctx context.Context) error {
+		found, err := get(ctx, b)
+		if err != nil {
+			return err
+		}
+		return wantReason(found, v1alpha1.ConditionCleaned, v1alpha1.ReasonKeysDeleted)
+	})
+}
+
 // runToEnd creates the object and waits for its end.
 func runToEnd(t *testing.T, b *v1alpha1.EtcdBenchmark) *v1alpha1.EtcdBenchmark {
 	t.Helper()

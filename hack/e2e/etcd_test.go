@@ -70,7 +70,7 @@ func (e *environment) startTargets() error {
 			return err
 		}
 	}
-	return e.guardWithPassword()
+	return e.guardWithPassword(e.guarded, "etcdbench/")
 }
 
 func (e *environment) startEtcd(c *etcdCluster) error {

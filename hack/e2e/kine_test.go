@@ -30,10 +30,7 @@ func checkKine(t *testing.T) {
 	second.Spec.Load.Requests, second.Spec.Load.DurationSeconds = new(int64(600)), nil
 	first = awaitMeasuring(t, create(t, first))
 	awaitQueued(t, create(t, second), v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueLock})
-	stopRun(t, first)
-	second = awaitEnd(t, second)
-	requireCompleted(t, second)
-	requireAfter(t, second, first)
+	second = requireNext(t, first, second)
 	if s := second.Status.Summary; s.MeasuredRequests != 600 || s.FailedRequests != 0 || s.Watch == nil || s.Watch.MissedEvents != 0 {
 		t.Errorf("wanted 600 requests, none failed, and no event missed; found %+v", s)
 	}
@@ -44,13 +41,7 @@ func checkKine(t *testing.T) {
 		signalPod(index, syscall.SIGKILL)(t, victim{run: killed})
 	}
 	requireReason(t, awaitEnd(t, killed), v1alpha1.ReasonPodFailed)
-	eventually(t, 2*time.Minute, "the keys to be deleted", func(ctx context.Context) error {
-		found, err := get(ctx, killed)
-		if err != nil {
-			return err
-		}
-		return wantReason(found, v1alpha1.ConditionCleaned, v1alpha1.ReasonKeysDeleted)
-	})
+	awaitKeysDeleted(t, killed)
 	requireNoKeysIn(t, address)
 }
 

@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"context"
 	"syscall"
 	"testing"
 	"time"
@@ -50,13 +49,7 @@ func checkLostNode(t *testing.T) {
 	}
 	resume()
 	requireReason(t, awaitEnd(t, holder), v1alpha1.ReasonPodFailed)
-	eventually(t, 2*time.Minute, "the keys to be deleted", func(ctx context.Context) error {
-		found, err := get(ctx, holder)
-		if err != nil {
-			return err
-		}
-		return wantReason(found, v1alpha1.ConditionCleaned, v1alpha1.ReasonKeysDeleted)
-	})
+	awaitKeysDeleted(t, holder)
 	if keys := mustStore(t, suite.side, holder.KeyPrefix()); len(keys) > 0 {
 		t.Errorf("%d keys of the lost run are left", len(keys))
 	}

@@ -54,15 +54,14 @@ func (e *environment) secure(c *etcdCluster) error {
 	return e.createSecret(c.namespace, clientSecret, user)
 }
 
-// guardWithPassword creates a user of the guarded target with access only to the runs' keys, and turns authentication
-// on.
-func (e *environment) guardWithPassword() error {
-	c := e.guarded
+// guardWithPassword creates a user of a target with access only to one prefix, a Secret with its password, and turns
+// authentication on.
+func (e *environment) guardWithPassword(c *etcdCluster, prefix string) error {
 	for _, args := range [][]string{
 		{"user", "add", "root:root"},
 		{"user", "grant-role", "root", "root"},
 		{"role", "add", "benchmark"},
-		{"role", "grant-permission", "--prefix=true", "benchmark", "readwrite", "etcdbench/"},
+		{"role", "grant-permission", "--prefix=true", "benchmark", "readwrite", prefix},
 		{"user", "add", "bench:" + rightPassword},
 		{"user", "grant-role", "bench", "benchmark"},
 		{"auth", "enable"},

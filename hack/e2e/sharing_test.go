@@ -90,6 +90,17 @@ func stopRun(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 	}
 }
 
+// requireNext stops a run, and requires that the run that waits for it completes, and measures after it. It returns the end
+// of that run.
+func requireNext(t *testing.T, holder, next *v1alpha1.EtcdBenchmark) *v1alpha1.EtcdBenchmark {
+	t.Helper()
+	stopRun(t, holder)
+	next = awaitEnd(t, next)
+	requireCompleted(t, next)
+	requireAfter(t, next, holder)
+	return next
+}
+
 // checkFrozenTarget freezes an etcd for longer than its lock lasts. The run that has the lock goes on, although another
 // run waits for it.
 func checkFrozenTarget(t *testing.T) {
@@ -102,10 +113,7 @@ func checkFrozenTarget(t *testing.T) {
 	resume()
 	awaitMore(t, holder, 1000)
 	awaitQueued(t, next, v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueLock})
-	stopRun(t, holder)
-	next = awaitEnd(t, next)
-	requireCompleted(t, next)
-	requireAfter(t, next, holder)
+	requireNext(t, holder, next)
 }
 
 // etcdProcess is the process of the only member.
@@ -121,17 +129,7 @@ func etcdProcess(t *testing.T, c *etcdCluster) int {
 // checkOwnPrefixOnly runs with a user that may not write the key of the lock. Its run has the lock all the same.
 func checkOwnPrefixOnly(t *testing.T) {
 	c := startSmall(t, "own-prefix")
-	for _, args := range [][]string{
-		{"user", "add", "root:root"}, {"user", "grant-role", "root", "root"}, {"role", "add", "mine"},
-		{"role", "grant-permission", "--prefix=true", "mine", "readwrite", "mine/"},
-		{"user", "add", "bench:" + rightPassword}, {"user", "grant-role", "bench", "mine"}, {"auth", "enable"},
-	} {
-		if _, err := c.etcdctl(args...); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c.flags = []string{"--user=root:root"}
-	if err := suite.createSecret(c.namespace, passwordSecret, basicAuth("bench", rightPassword)); err != nil {
+	if err := suite.guardWithPassword(c, "mine/"); err != nil {
 		t.Fatal(err)
 	}
 	mine := func(b *v1alpha1.EtcdBenchmark) *v1alpha1.EtcdBenchmark {
@@ -141,10 +139,7 @@ func checkOwnPrefixOnly(t *testing.T) {
 	first := awaitMeasuring(t, create(t, mine(endless(newModest(c, "first", 0)))))
 	second := create(t, elsewhere(t, c, mine(newModest(c, "second", 300))))
 	awaitQueued(t, second, v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueLock})
-	stopRun(t, first)
-	second = awaitEnd(t, second)
-	requireCompleted(t, second)
-	requireAfter(t, second, first)
+	requireNext(t, first, second)
 }
 
 // checkAllowBesideQueue has a run that does not wait beside one that does, in both orders.
@@ -161,10 +156,7 @@ func checkAllowBesideQueue(t *testing.T) {
 	beside := awaitMeasuring(t, create(t, endless(newModest(c, "beside-all", 0))))
 	next := create(t, elsewhere(t, c, queued(newModest(c, "next", 300))))
 	awaitQueued(t, next, v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueLock})
-	stopRun(t, beside)
-	next = awaitEnd(t, next)
-	requireCompleted(t, next)
-	requireAfter(t, next, beside)
+	requireNext(t, beside, next)
 }
 
 // checkPodsThatNeverCome has a run whose pods no node accepts, and whose timeout is a week. It keeps no run at another
@@ -195,17 +187,17 @@ func checkPodsThatNeverCome(t *testing.T) {
 }
 
 // checkPodsThatCannotBeScraped has a run of which the operator sees nothing, with a timeout of a week. A run of another
-// namespace that was there before goes on, and one that comes after it completes.
+// namespace that was there before goes on. A run that comes later, and waits for others, completes.
 func checkPodsThatCannotBeScraped(t *testing.T) {
 	c, other := startSmall(t, "unscrapable"), startSmall(t, "unscrapable-other")
-	before := awaitMeasuring(t, create(t, endless(newModest(other, "before", 0))))
+	before := awaitMeasuring(t, create(t, queued(endless(newModest(other, "before", 0)))))
 	blind := queued(endless(newModest(c, "blind", 0)))
 	blind.Spec.TimeoutSeconds = 7 * 24 * 3600
 	blind = create(t, blind)
 	blockPods(t, blind)
 	awaitStage(t, blind, v1alpha1.StageRunning)
 	awaitMore(t, before, 100)
-	requireCompleted(t, runToEnd(t, newModest(other, "after", 300)))
+	requireNext(t, before, create(t, queued(newModest(other, "after", 300))))
 	if ended(mustGet(t, blind)) {
 		t.Error("the run that cannot be scraped has ended, so this shows nothing")
 	}
@@ -292,13 +284,7 @@ func checkKilledAfterMeasuring(t *testing.T) {
 	if found := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionFinished).Message; !strings.Contains(found, "had measured everything") {
 		t.Errorf("wanted a message about the killed pod, found %q", found)
 	}
-	eventually(t, 2*time.Minute, "the keys to be deleted", func(ctx context.Context) error {
-		found, err := get(ctx, b)
-		if err != nil {
-			return err
-		}
-		return wantReason(found, v1alpha1.ConditionCleaned, v1alpha1.ReasonKeysDeleted)
-	})
+	awaitKeysDeleted(t, b)
 	if left := mustStore(t, c, b.KeyPrefix()); len(left) > 0 {
 		t.Errorf("%d keys are left", len(left))
 	}

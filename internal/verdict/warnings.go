@@ -209,7 +209,7 @@ func (w *warnings) ofObservation(s *results.Snapshot) {
 // ofQueue warns of earlier runs that may have deleted their keys in the window.
 func (w *warnings) ofQueue(a *v1alpha1.Admission) {
 	if a != nil && a.Undeleted > 0 {
-		w.add(true, "when this run left the queue, earlier runs at its addresses may still have had keys, because their cleanup Jobs had not ended within spec.schedulingTimeoutSeconds: %d. If these keys were deleted in the measured window, the latency is higher than without", a.Undeleted)
+		w.add(true, "when this run left the queue, earlier runs at its addresses may still have had keys (%d of them): their cleanup Jobs had not ended within spec.schedulingTimeoutSeconds. If those Jobs deleted keys in the measured window, they made this run slower", a.Undeleted)
 	}
 }
 

@@ -160,7 +160,7 @@ func TestKeysOfEarlierRunsAreAWarning(t *testing.T) {
 		b := runtest.Puts()
 		b.Status.Admission = &v1alpha1.Admission{Undeleted: undeleted}
 		got := Warnings(b, results.Summarize([]*results.Snapshot{{RunUID: "a"}}))
-		if found := slices.ContainsFunc(got, func(w string) bool { return strings.Contains(w, "earlier runs") && strings.Contains(w, ": 2") }); found != want {
+		if found := slices.ContainsFunc(got, func(w string) bool { return strings.Contains(w, "earlier runs") && strings.Contains(w, "(2 of them)") }); found != want {
 			t.Errorf("%d runs with keys: got %q", undeleted, got)
 		}
 	}

@@ -29,7 +29,7 @@ import (
 // renewed or listed.
 type Kine struct {
 	driver *Driver
-	// marked: this pod has tried to create the marker.
+	// marked: this pod has sent a request to create the marker.
 	marked bool
 }
 
@@ -212,10 +212,10 @@ func (c kineClient) remove(ctx context.Context, key string) error {
 			return err
 		}
 	}
-	return fmt.Errorf("the key %q is written again and again", key)
+	return fmt.Errorf("deleting %q failed %d times, because something else wrote it each time", key, removeAttempts)
 }
 
-// repeatOnKine is repeat for kine, which reports an error of its database without a code.
+// repeatOnKine is repeat for kine. kine reports errors of its database without a code, which gRPC calls Unknown.
 func repeatOnKine(ctx context.Context, try func(context.Context) error) error {
 	return reach.Repeat(ctx, func(err error) bool { return passes(err) || codeOf(err) == codes.Unknown }, try)
 }

@@ -23,7 +23,7 @@ const MinQuiet = beatEvery + 5*time.Second
 // Leftovers finds and removes what runs left in an etcd that could not delete their keys.
 type Leftovers struct {
 	driver *Driver
-	// kine: the target is kine. asked: this is known.
+	// kine: the target is kine. asked: the target was asked whether it is.
 	kine, asked bool
 }
 

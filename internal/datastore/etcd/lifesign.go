@@ -24,7 +24,7 @@ func (s lifeSign) encode() string {
 	return string(data)
 }
 
-// beat has once renew the sign of life until endBeat. The key that the pod has given up stays deleted.
+// beat calls once every interval until endBeat, to renew the sign of life. The key that the pod has given up stays deleted.
 func (d *Driver) beat(every time.Duration, once func(context.Context, lifeSign)) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
