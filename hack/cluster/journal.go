@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -22,7 +23,7 @@ type journal struct {
 	Sysctls map[string]string `json:"sysctls,omitempty"`
 	// Created lists folders that did not exist before and that other programs create for the cluster.
 	Created []string `json:"created,omitempty"`
-	// Processes lists the daemons in the order of their start.
+	// Processes lists the process that started the cluster, and then the daemons in the order of their start.
 	Processes []process `json:"processes,omitempty"`
 }
 
@@ -82,11 +83,15 @@ func claim(dir, checkout string) (*journal, error) {
 	if err != nil {
 		return nil, err
 	}
+	self, err := identify("cluster", os.Getpid())
+	if err != nil {
+		return nil, err
+	}
 	next, err := os.MkdirTemp(filepath.Dir(dir), filepath.Base(dir)+"-")
 	if err != nil {
 		return nil, err
 	}
-	j := &journal{dir: next, Checkout: checkout, BootID: id}
+	j := &journal{dir: next, Checkout: checkout, BootID: id, Processes: []process{self}}
 	err = errors.Join(os.Chmod(next, 0o711), j.write())
 	if err == nil {
 		err = os.Rename(next, dir)
@@ -98,14 +103,15 @@ func claim(dir, checkout string) (*journal, error) {
 	return j, nil
 }
 
-// owned returns the journal in dir if checkout may manage the cluster that it describes, nil if there is none. An owner
-// that no longer exists has no say.
+// owned returns the journal in dir if checkout may manage the cluster that it describes, nil if there is none. Another
+// checkout's cluster may be managed if that checkout no longer exists, or if nothing recorded of the cluster runs: its
+// processes were killed, and nobody is starting it.
 func owned(dir, checkout string) (*journal, error) {
 	j, err := readJournal(dir)
 	if err != nil || j == nil || j.Checkout == checkout {
 		return j, err
 	}
-	if _, err := os.Stat(j.Checkout); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(j.Checkout); errors.Is(err, fs.ErrNotExist) || !slices.ContainsFunc(j.Processes, process.isAlive) {
 		return j, nil
 	}
 	return nil, fmt.Errorf("the cluster of %s is up, and a host can run only one: `cd %s && go run ./hack/cluster down` ends it", j.Checkout, j.Checkout)

@@ -53,7 +53,7 @@ func (p process) signal(s syscall.Signal) {
 	}
 	defer handle.Release()
 	if p.isAlive() {
-		_ = handle.Signal(s) // _ = handle.Signal(s) // the process may have ended in the meantime
+		_ = handle.Signal(s) // the process may have ended in the meantime
 	}
 }
 

@@ -190,6 +190,31 @@ func TestOwnership(t *testing.T) {
 	}
 }
 
+func TestAClusterWhoseProcessesWereKilledBelongsToNobody(t *testing.T) {
+	dir, owner := filepath.Join(t.TempDir(), "run"), t.TempDir()
+	j, err := claim(dir, owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := process{Name: "etcd", PID: os.Getpid(), StartTicks: 1}
+	for _, tc := range []struct {
+		name      string
+		processes []process
+		refused   bool
+	}{
+		{"one is left", append(slices.Clone(j.Processes), ended), true},
+		{"all have ended", []process{ended}, false},
+	} {
+		j.Processes = tc.processes
+		if err := j.write(); err != nil {
+			t.Fatal(err)
+		}
+		if read, err := owned(dir, "/another"); (err != nil) != tc.refused || (read == nil) != tc.refused {
+			t.Errorf("%s: %v, %v; wanted a refusal: %v", tc.name, read, err, tc.refused)
+		}
+	}
+}
+
 func TestRecordedIgnoresAnEarlierBoot(t *testing.T) {
 	id, err := bootID()
 	if err != nil {
