@@ -71,10 +71,10 @@ func explainTLS(err error) (results.FailureReason, string) {
 		return reason, "has a certificate that is not valid; check its dates and usages"
 	}
 	if errors.Is(err, errServesTLS) {
-		return reason, "serves TLS; set target.tls, or --tls-dir in a local run"
+		return reason, "serves TLS; set target.tls, or --cacert in a local run"
 	}
 	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok || errors.Is(err, errServesPlain) {
-		return reason, "does not speak TLS; remove target.tls, or --tls-dir, or use the port that serves TLS"
+		return reason, "does not speak TLS; remove target.tls, or the flags for TLS of a local run, or use the port that serves TLS"
 	}
 	text := err.Error()
 	switch {
@@ -93,9 +93,9 @@ func explainAuth(err error) (results.FailureReason, string) {
 	text := err.Error()
 	switch {
 	case strings.Contains(text, rpctypes.ErrorDesc(rpctypes.ErrGRPCAuthFailed)):
-		return reason, "refuses the user or the password; check target.auth, or --auth-dir in a local run"
+		return reason, "refuses the user or the password; check target.auth, or --user and --password of a local run"
 	case strings.Contains(text, rpctypes.ErrorDesc(rpctypes.ErrGRPCUserEmpty)):
-		return reason, "requires a user; set target.auth, or --auth-dir in a local run"
+		return reason, "requires a user; set target.auth, or --user and --password in a local run"
 	case codeOf(err) == codes.PermissionDenied,
 		// A refused watch has no code, only this text.
 		strings.Contains(text, rpctypes.ErrorDesc(rpctypes.ErrGRPCPermissionDenied)):

@@ -112,16 +112,24 @@ func (l *line) setSummary(s *v1alpha1.Summary) {
 	l.setLatency(benchmark.LatencyOf(s))
 }
 
-// updateTime is the time in which the operator updates the numbers of a run at least twice.
+// updateTime is the shortest time in which two updates of the numbers of a run must have come.
 const updateTime = 5 * time.Second
 
 // date sets the time at which the numbers last changed. A state that is shown again has the numbers of before. If they
-// have not changed for updateTime, no request has succeeded since, and the rate is 0.
+// have not changed in the time of two updates, no request has succeeded since, and the rate is 0.
 func (l *line) date(before line) {
 	same := l.Phase == before.Phase && equal(l.Started, before.Started) && l.succeeded() == before.succeeded()
-	if l.since = l.Time; same && l.Time.Sub(before.since) < updateTime {
+	if l.since = l.Time; same && l.Time.Sub(before.since) < l.twoUpdates() {
 		l.since = before.since
 	}
+}
+
+// twoUpdates is updateTime, or longer if the operator, busy with many runs, has updated this one less often.
+func (l *line) twoUpdates() time.Duration {
+	if l.Recent == nil {
+		return updateTime
+	}
+	return max(updateTime, 2*time.Duration(l.Recent.DurationMicroseconds)*time.Microsecond)
 }
 
 func equal(a, b *int64) bool { return a == b || a != nil && b != nil && *a == *b }

@@ -122,6 +122,30 @@ func TestARateNeedsNewNumbers(t *testing.T) {
 	}
 }
 
+// An operator with many runs updates each one less often.
+func TestARareUpdateIsNoStandstill(t *testing.T) {
+	rare := func(requests int64) *v1alpha1.EtcdBenchmark {
+		run := measuring(requests, 0)
+		run.Status.Progress.Recent.DurationMicroseconds = (2 * updateTime).Microseconds()
+		return run
+	}
+	w := newClockedWriter(time.Second)
+	w.after(0, rare(1_000))
+	w.after(2*updateTime, rare(11_000))
+	w.after(updateTime+time.Second, rare(11_000))
+	w.after(updateTime-time.Second, rare(21_000))
+	w.after(4*updateTime, rare(21_000))
+	var got []float64
+	for _, l := range w.lines(t) {
+		if rate := l.IntervalThroughputPerSecond; rate != nil {
+			got = append(got, *rate)
+		}
+	}
+	if diff := cmp.Diff([]float64{1_000, 1_000, 0}, got); diff != "" {
+		t.Errorf("rates (-want +got):\n%s", diff)
+	}
+}
+
 // A state that is a little early or late neither delays a line nor shifts the lines after it.
 func TestLinesKeepTheirInterval(t *testing.T) {
 	w := newClockedWriter(time.Second)
