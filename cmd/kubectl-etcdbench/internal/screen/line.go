@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/render"
@@ -96,7 +97,7 @@ func figures(run *v1alpha1.EtcdBenchmark) string {
 	if d := render.Display(run); d != nil && d.Throughput != "" {
 		parts = append(parts, d.Throughput)
 		if d.P99 != "" {
-			parts = append(parts, "p99 "+d.P99)
+			parts = append(parts, p99Of(slowest(run), d.P99))
 		}
 		if now := newest(run); now != "" {
 			parts = append(parts, now)
@@ -106,6 +107,19 @@ func figures(run *v1alpha1.EtcdBenchmark) string {
 		}
 	}
 	return joined(append(parts, pods(run))...)
+}
+
+// slowest is the kind of request whose latency Display shows.
+func slowest(run *v1alpha1.EtcdBenchmark) spec.Operation {
+	if s := run.Status.Summary; s != nil {
+		return benchmark.LatencyOf(s).Operation
+	}
+	return run.Status.Progress.Operation
+}
+
+// p99Of names the kind of request, because other kinds of the same run may be faster.
+func p99Of(operation spec.Operation, p99 string) string {
+	return fmt.Sprintf("%s p99 %s", operation, p99)
 }
 
 // newest is the latency of the newest requests, beside that of all so far.

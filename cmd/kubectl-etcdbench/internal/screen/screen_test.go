@@ -19,7 +19,7 @@ func runAt(stage string, percent int32) *v1alpha1.EtcdBenchmark {
 	run.Spec.Load.Pods = 3
 	run.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionFinished, Reason: stage, Message: "Some message."}}
 	run.Status.Progress = &v1alpha1.Progress{
-		Percent: percent, Requests: int64(percent), ThroughputPerSecond: "48123", P99Microseconds: 25_100, ReadyPods: 3,
+		Percent: percent, Requests: int64(percent), ThroughputPerSecond: "48123", Operation: spec.OperationPut, P99Microseconds: 25_100, ReadyPods: 3,
 	}
 	return run
 }
@@ -36,7 +36,7 @@ func TestLine(t *testing.T) {
 	}{
 		"no status":  {&v1alpha1.EtcdBenchmark{}, []string{"Pending"}},
 		"preparing":  {runAt(v1alpha1.StagePreparing, 0), []string{"Preparing", "Some message."}},
-		"running":    {runAt(v1alpha1.StageRunning, 50), []string{"Running", "[############------------]", "50%", "48,123/s", "p99 25.1ms", "3/3 pods"}},
+		"running":    {runAt(v1alpha1.StageRunning, 50), []string{"Running", "[############------------]", "50%", "48,123/s", "Put p99 25.1ms", "3/3 pods"}},
 		"measuring":  {measuring(), []string{"p99 25.1ms", "(last 2s: p50 1.5ms, p99 30ms)"}},
 		"preloading": {preloading(), []string{"Preparing", "writing what the load needs: 406,291 of 1,000,000, 32,915/s", "0:19 left"}},
 		"deleting":   {deleting(), []string{"deleting its keys: 406,291 of 1,000,000, 32,915/s", "0:19 left"}},

@@ -78,7 +78,7 @@ func resultFigures(r v1alpha1.SuiteResult) (parts []string) {
 		if slowest.AtLeast {
 			p99 = "≥" + p99
 		}
-		parts = append(parts, "p99 "+p99)
+		parts = append(parts, p99Of(slowest.Operation, p99))
 	}
 	if failed > 0 {
 		parts = append(parts, text.Grouped(failed)+" failed")

@@ -84,21 +84,21 @@ func TestTheEndOfARunOfASuite(t *testing.T) {
 		result v1alpha1.SuiteResult
 		want   string
 	}{
-		"no objectives": {result(nil), "one, round 1: Completed  12,345/s  p99 25.1ms  3 failed"},
-		"met":           {result(func(r *v1alpha1.SuiteResult) { r.Passed = metav1.ConditionTrue }), "one, round 1: Completed  12,345/s  p99 25.1ms  3 failed  passed"},
+		"no objectives": {result(nil), "one, round 1: Completed  12,345/s  Put p99 25.1ms  3 failed"},
+		"met":           {result(func(r *v1alpha1.SuiteResult) { r.Passed = metav1.ConditionTrue }), "one, round 1: Completed  12,345/s  Put p99 25.1ms  3 failed  passed"},
 		"missed": {result(func(r *v1alpha1.SuiteResult) {
 			r.Passed, r.Missed, r.Operations = metav1.ConditionFalse, "p99 25ms > 5ms", nil
 		}),
 			"one, round 1: Completed  missed: p99 25ms > 5ms"},
 		"not judged": {result(func(r *v1alpha1.SuiteResult) { r.Passed, r.Operations = metav1.ConditionUnknown, nil }), "one, round 1: Completed  not judged"},
-		"unanswered": {result(func(r *v1alpha1.SuiteResult) { r.Operations[0].AtLeast = true }), "one, round 1: Completed  12,345/s  p99 ≥25.1ms  3 failed"},
+		"unanswered": {result(func(r *v1alpha1.SuiteResult) { r.Operations[0].AtLeast = true }), "one, round 1: Completed  12,345/s  Put p99 ≥25.1ms  3 failed"},
 		"parts and events": {result(func(r *v1alpha1.SuiteResult) {
 			r.Operations = []v1alpha1.SuiteOperation{
 				{Operation: spec.OperationLockAcquire, ThroughputMilliPerSecond: 500_000, P99Microseconds: 2000},
 				{Operation: spec.OperationLockRelease, ThroughputMilliPerSecond: 500_000, P99Microseconds: 3000},
 				{Operation: spec.OperationLockHandOff, ThroughputMilliPerSecond: 400_000, P99Microseconds: 9000, Failed: 4},
 			}
-		}), "one, round 1: Completed  500/s  p99 3ms"},
+		}), "one, round 1: Completed  500/s  LockRelease p99 3ms"},
 		"deleted": {v1alpha1.SuiteResult{Cell: "one", Round: 1, Reason: v1alpha1.ReasonDeleted, Invalid: "it was deleted before it ended"},
 			"one, round 1: Deleted  invalid: it was deleted before it ended"},
 	} {
