@@ -3,6 +3,7 @@ package report
 import (
 	"testing"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
@@ -59,6 +60,15 @@ func TestRunsLookLikeTheirExitStatus(t *testing.T) {
 				t.Errorf("the page is %s, and the ending %s", state, ending)
 			}
 		})
+	}
+}
+
+func TestJUnitSaysWhyARunWasNotJudged(t *testing.T) {
+	run := endedAs(v1alpha1.ReasonCompleted, metav1.ConditionUnknown, &v1alpha1.Summary{MeasuredRequests: 10})
+	passed := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionPassed)
+	passed.Reason, passed.Message = v1alpha1.ReasonClientBound, "The load generator was a limit."
+	if c := runCases(run)[0]; c.Skipped == nil || c.Skipped.Message != passed.Reason+": "+passed.Message {
+		t.Errorf("wanted the reason of the condition Passed, found %+v", c.Skipped)
 	}
 }
 

@@ -114,7 +114,8 @@ func ended(class string, o outcome, conditions []metav1.Condition) junitCase {
 	return newCase(class, "completed", o, message)
 }
 
-// runCases are how the run ended, and its objectives. A run without objectives whose numbers are in doubt is skipped.
+// runCases are how the run ended, and its objectives. A completed run is skipped if its numbers are in doubt or its
+// objectives could not be judged, with that reason.
 func runCases(run *v1alpha1.EtcdBenchmark) []junitCase {
 	ending, doubt := verdict.EndingOf(run), verdict.DoubtOf(run)
 	end := ended(run.Name, outcomes[ending], run.Status.Conditions)
@@ -123,6 +124,9 @@ func runCases(run *v1alpha1.EtcdBenchmark) []junitCase {
 		end.Error.Message = "No request succeeded. " + end.Error.Message
 	case ending == verdict.Done && doubt != "":
 		end = newCase(run.Name, "completed", skipped, doubt)
+	case ending == verdict.Open && meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished).Reason == v1alpha1.ReasonCompleted:
+		passed := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionPassed)
+		end = newCase(run.Name, "completed", skipped, passed.Reason+": "+passed.Message)
 	}
 	cases := []junitCase{end}
 	for _, o := range run.Status.Objectives {
