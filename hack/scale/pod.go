@@ -193,7 +193,6 @@ func (a *pod) serve() error {
 			return
 		}
 		w.Header().Set("Content-Type", wire.ScrapeAccept)
-		w.Header().Set("Content-Encoding", "gzip")
 		_, _ = w.Write(body)
 	})
 	mux.HandleFunc(plan.CoursePath, func(w http.ResponseWriter, _ *http.Request) {

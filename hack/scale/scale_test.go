@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"compress/gzip"
 	"testing"
 	"time"
 
@@ -44,11 +43,7 @@ func read(t *testing.T, a *pod, at time.Time) *results.Snapshot {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plain, err := gzip.NewReader(bytes.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := wire.Read(plain, wire.ScrapeAccept)
+	s, err := wire.Read(bytes.NewReader(body), wire.ScrapeAccept)
 	if err != nil {
 		t.Fatal(err)
 	}

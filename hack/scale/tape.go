@@ -2,13 +2,11 @@ package main
 
 import (
 	"bytes"
-	"compress/gzip"
 	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
@@ -27,12 +25,12 @@ const (
 	// deviation is the standard deviation of the logarithm of a duration: durations spread over five decades, so that the
 	// histograms have many buckets.
 	deviation = 2.8
-	// leastScrape is the size that a scrape has at the end of the load, uncompressed.
+	// leastScrape is the size that a scrape has at the end of the load.
 	leastScrape = 40 << 10
 )
 
-// tape is the load that every pod plays: its requests so far in each frame, and these as families of metrics,
-// compressed. What differs between pods is encoded for each scrape.
+// tape is the load that every pod plays: its requests so far in each frame, and these as encoded families of metrics. What
+// differs between pods is encoded for each scrape.
 type tape struct {
 	frames []frame
 	course results.Course
@@ -43,8 +41,6 @@ type frame struct {
 	results map[spec.Operation]*results.OperationResult
 	// body are the encoded results.
 	body []byte
-	// size is the length of body before compression.
-	size int
 	// families are the names of the families in body.
 	families map[string]bool
 }
@@ -70,7 +66,7 @@ func record() (*tape, error) {
 		}
 		t.frames = append(t.frames, f)
 	}
-	if size := t.frames[frames-1].size; size < leastScrape {
+	if size := len(t.frames[frames-1].body); size < leastScrape {
 		return nil, fmt.Errorf("wanted a scrape of at least %d bytes, made one of %d", leastScrape, size)
 	}
 	t.course.Timeline = timeline
@@ -100,14 +96,12 @@ func newFrame(all map[spec.Operation]*results.OperationResult) (frame, error) {
 	for _, mf := range encoded {
 		f.families[mf.GetName()] = true
 	}
-	var plain bytes.Buffer
-	if err := encode(&plain, encoded); err != nil {
+	var body bytes.Buffer
+	if err := encode(&body, encoded); err != nil {
 		return f, err
 	}
-	f.size = plain.Len()
-	var err error
-	f.body, err = compress(plain.Bytes())
-	return f, err
+	f.body = body.Bytes()
+	return f, nil
 }
 
 func clone(from *results.OperationResult) *results.OperationResult {
@@ -127,41 +121,18 @@ func encode(out io.Writer, all []*dto.MetricFamily) error {
 	return nil
 }
 
-// writers are used again, because a new one allocates 1 MB.
-var writers = sync.Pool{New: func() any {
-	z, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)
-	if err != nil {
-		panic(err)
-	}
-	return z
-}}
-
-// compress makes one member of a gzip file; members that follow each other are one file, too.
-func compress(plain []byte) ([]byte, error) {
-	var out bytes.Buffer
-	z := writers.Get().(*gzip.Writer)
-	defer writers.Put(z)
-	z.Reset(&out)
-	_, err := z.Write(plain)
-	if err == nil {
-		err = z.Close()
-	}
-	return out.Bytes(), err
-}
-
 // scrape encodes what a pod serves: its own part, and the frame's part if it has sent requests.
 func scrape(s *results.Snapshot, f *frame) ([]byte, error) {
 	own := wire.Served(s)
 	if f != nil {
 		own = slices.DeleteFunc(own, func(mf *dto.MetricFamily) bool { return f.families[mf.GetName()] })
 	}
-	var plain bytes.Buffer
-	if err := encode(&plain, own); err != nil {
+	var body bytes.Buffer
+	if err := encode(&body, own); err != nil {
 		return nil, err
 	}
-	body, err := compress(plain.Bytes())
-	if err == nil && f != nil {
-		body = append(body, f.body...)
+	if f != nil {
+		body.Write(f.body)
 	}
-	return body, err
+	return body.Bytes(), nil
 }
