@@ -184,8 +184,16 @@ func (h *Histogram) mergeBuckets(other *Histogram) {
 	}
 	h.Reduce(other.Schema())
 	h.widen()
-	for bucket, n := range other.buckets() {
-		h.counts[coarser(bucket, other.Schema()-h.Schema())] += n
+	if steps := other.Schema() - h.Schema(); steps > 0 || other.packed == nil {
+		for bucket, n := range other.buckets() {
+			h.counts[coarser(bucket, steps)] += n
+		}
+		return
+	}
+	// Most merges of the operator are of this kind, and an iterator in an iterator would take several times as long.
+	counts := h.counts[other.first:]
+	for i, n := range unpacked(other.packed) {
+		counts[i] += n
 	}
 }
 
@@ -255,14 +263,27 @@ func (h *Histogram) widen() {
 
 // trim drops the empty buckets at both ends.
 func (h *Histogram) trim() {
-	low, high := len(h.counts), 0
-	for bucket := range h.buckets() {
-		low, high = min(low, bucket-h.first), bucket-h.first+1
-	}
+	low, high, found := h.ends()
 	switch {
-	case low >= high:
+	case !found:
 		h.DropBuckets()
-	case high-low < len(h.counts):
-		h.counts, h.first = slices.Clone(h.counts[low:high]), h.first+low
+	case high-low+1 < len(h.counts):
+		h.counts, h.first = slices.Clone(h.counts[low-h.first:high-h.first+1]), low
 	}
+}
+
+// ends are the lowest and the highest bucket that is not empty; false if there is none.
+func (h *Histogram) ends() (low, high int, found bool) {
+	if h.packed != nil {
+		// A Packer begins and ends with a count that is not 0.
+		return h.first, h.first + lengthOf(h.packed) - 1, true
+	}
+	low, high = 0, len(h.counts)-1
+	for low <= high && h.counts[low] == 0 {
+		low++
+	}
+	for low <= high && h.counts[high] == 0 {
+		high--
+	}
+	return h.first + low, h.first + high, low <= high
 }

@@ -91,17 +91,27 @@ func (h *Histogram) unpack() {
 // unpacked yields the counts in packed, with their places from 0 on.
 func unpacked(packed []byte) iter.Seq2[int, uint64] {
 	return func(yield func(int, uint64) bool) {
-		for i := 0; len(packed) > 0; i++ {
-			n, size := uint64(packed[0]), 1
+		for i, at := 0, 0; at < len(packed); i++ {
+			n, size := uint64(packed[at]), 1
 			if n >= 0x80 {
-				n, size = binary.Uvarint(packed)
+				n, size = binary.Uvarint(packed[at:])
 			}
 			if !yield(i, n) {
 				return
 			}
-			packed = packed[size:]
+			at += size
 		}
 	}
+}
+
+// lengthOf is how many counts are packed.
+func lengthOf(packed []byte) (n int) {
+	for _, b := range packed {
+		if b < 0x80 {
+			n++
+		}
+	}
+	return n
 }
 
 // Bytes is how much memory the counts take.

@@ -88,12 +88,14 @@ func (h *Histogram) check() error {
 	if !h.hasCounts() {
 		return nil
 	}
-	low, high := coarser(BucketIndex(h.minimum), h.halvings), coarser(BucketIndex(h.maximum), h.halvings)
-	for bucket, n := range h.buckets() {
-		if bucket < low || bucket > high {
-			return fmt.Errorf("wanted durations between %d and %d ns, found %d around %.0f ns",
-				h.minimum, h.maximum, n, midpoint(h.Schema(), bucket))
-		}
+	bounds := [2]int{coarser(BucketIndex(h.minimum), h.halvings), coarser(BucketIndex(h.maximum), h.halvings)}
+	low, high, found := h.ends()
+	if !found || low >= bounds[0] && high <= bounds[1] {
+		return nil
 	}
-	return nil
+	outside := low
+	if low >= bounds[0] {
+		outside = high
+	}
+	return fmt.Errorf("wanted durations between %d and %d ns, found some around %.0f ns", h.minimum, h.maximum, midpoint(h.Schema(), outside))
 }
