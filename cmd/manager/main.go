@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"runtime/debug"
 
 	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
@@ -62,7 +61,6 @@ func run(ctx context.Context, args []string) error {
 		return nil
 	}
 	setLogger()
-	limitGarbage()
 	config, err := ctrl.GetConfig()
 	if err != nil {
 		return fmt.Errorf("found no cluster; set --kubeconfig or KUBECONFIG, or run in a pod with a service account: %w", err)
@@ -73,17 +71,6 @@ func run(ctx context.Context, args []string) error {
 	}
 	ctrl.Log.Info("Starting", "version", version, "clientImage", o.clientImage, "namespaces", o.namespaces)
 	return m.Start(ctx)
-}
-
-// garbagePercent is how much garbage there may be beside the objects in use. Each scrape is garbage a second later, and the
-// cache of thousands of runs is not: with Go's 100 % the operator needs twice the memory of its objects.
-const garbagePercent = 50
-
-// limitGarbage leaves a choice of the user alone.
-func limitGarbage() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(garbagePercent)
-	}
 }
 
 func setLogger() {

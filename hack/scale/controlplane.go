@@ -66,17 +66,20 @@ func startControlPlane(ctx context.Context, o options, dir string) (*controlPlan
 	return p, nil
 }
 
-// startSparing starts the servers so that they collect garbage less often. They share few processors with all else here,
-// and have enough memory.
+// sparing lets the servers collect garbage rarely. They share few processors with all else here, and have enough memory.
+var sparing = map[string]string{"GOGC": "800", "GOMEMLIMIT": "2GiB"}
+
+// startSparing starts the servers with these variables.
 func startSparing(env *envtest.Environment) (*rest.Config, error) {
-	const variable = "GOGC"
-	if old, isSet := os.LookupEnv(variable); isSet {
-		defer os.Setenv(variable, old)
-	} else {
-		defer os.Unsetenv(variable)
-	}
-	if err := os.Setenv(variable, "400"); err != nil {
-		return nil, err
+	for name, value := range sparing {
+		if old, isSet := os.LookupEnv(name); isSet {
+			defer os.Setenv(name, old)
+		} else {
+			defer os.Unsetenv(name)
+		}
+		if err := os.Setenv(name, value); err != nil {
+			return nil, err
+		}
 	}
 	return env.Start()
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -154,6 +155,7 @@ func (t *Timeline) read() (out results.Timeline, err error) {
 		return out, fmt.Errorf("wanted at most %d intervals, found %d", results.MaxTimelinePoints, len(t.Points))
 	}
 	out.Interval, err = durations.decode(t.IntervalSeconds)
+	out.Points = slices.Grow(out.Points, len(t.Points))
 	before := uint64(0)
 	for _, p := range t.Points {
 		if p.SumLatencyNanoseconds < 0 || p.MaxLatencyNanoseconds < 0 || p.PausedNanoseconds < 0 {
