@@ -105,7 +105,7 @@ func claim(dir, checkout string) (*journal, error) {
 
 // owned returns the journal in dir if checkout may manage the cluster that it describes, nil if there is none. Another
 // checkout's cluster may be managed if that checkout no longer exists, or if nothing recorded of the cluster runs: its
-// processes were killed, and nobody is starting it.
+// processes were killed, and no process is starting it.
 func owned(dir, checkout string) (*journal, error) {
 	j, err := readJournal(dir)
 	if err != nil || j == nil || j.Checkout == checkout {

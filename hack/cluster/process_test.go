@@ -190,7 +190,7 @@ func TestOwnership(t *testing.T) {
 	}
 }
 
-func TestAClusterWhoseProcessesWereKilledBelongsToNobody(t *testing.T) {
+func TestAnotherCheckoutsDeadClusterMayBeManaged(t *testing.T) {
 	dir, owner := filepath.Join(t.TempDir(), "run"), t.TempDir()
 	j, err := claim(dir, owner)
 	if err != nil {
