@@ -241,7 +241,7 @@ func signalGivesThePartialResult(t *testing.T, signal syscall.Signal) {
 	}
 	c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished)
 	if c == nil || c.Reason != v1alpha1.ReasonStopped || run.Status.Summary == nil || run.Status.Summary.MeasuredRequests == 0 {
-		t.Errorf("wanted the partial result of a stopped run, got:\n%s", out.String())
+		t.Fatalf("wanted the partial result of a stopped run, got:\n%s", out.String())
 	}
 	if !run.Status.Summary.Partial {
 		t.Error("the result of a stopped run is not marked as partial")
@@ -267,7 +267,7 @@ func signalOnceMeasuring(t *testing.T, cmd *exec.Cmd, signal os.Signal, progress
 	t.Helper()
 	sent := false
 	for progress.Scan() {
-		if !sent && strings.Contains(progress.Text(), "/s  p99") {
+		if !sent && strings.Contains(progress.Text(), " p99 ") {
 			sent = true
 			if err := cmd.Process.Signal(signal); err != nil {
 				t.Error(err)

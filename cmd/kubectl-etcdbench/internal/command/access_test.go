@@ -67,7 +67,7 @@ func TestAccessAsWithEtcdctl(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				c := call(tc.stdin, append(append(tc.args, "-o", "json"), flags...)...)
 				if tc.endless {
-					c.err.await(t, "/s  p99")
+					c.err.await(t, " p99 ")
 					c.signals <- os.Interrupt
 					c.wantStatus(t, exitUnknown)
 				} else {

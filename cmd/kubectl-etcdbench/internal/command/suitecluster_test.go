@@ -97,14 +97,14 @@ func TestASuiteRunsInACluster(t *testing.T) {
 	operateSuite(t, key, starts)
 	c.err.await(t, "small  Run 1 of 4: put/one, round 1.")
 	operateSuite(t, key, endsRun(passes(metav1.ConditionFalse)))
-	c.err.await(t, "put/one, round 1: Completed  12,345/s  p99 25.1ms  missed: p99 25.1ms > 5ms.")
+	c.err.await(t, "put/one, round 1: Completed  12,345/s  Put p99 25.1ms  missed: p99 25.1ms > 5ms.")
 	c.err.await(t, "small  Run 2 of 4: put/two, round 1. All runs end in about")
 	for _, result := range []func(*v1alpha1.EtcdBenchmark){passes(metav1.ConditionTrue), nil, nil} {
 		operateSuite(t, key, endsRun(result))
 	}
 	operateSuite(t, key, endsSuite(false))
 	c.wantStatus(t, exitMissed)
-	for _, want := range []string{"put/two, round 1: Completed  12,345/s  p99 25.1ms  passed", "range/two, round 1: Completed  12,345/s"} {
+	for _, want := range []string{"put/two, round 1: Completed  12,345/s  Put p99 25.1ms  passed", "range/two, round 1: Completed  12,345/s"} {
 		if strings.Count(c.err.String(), want) != 1 {
 			t.Errorf("wanted %q once in\n%s", want, c.err)
 		}

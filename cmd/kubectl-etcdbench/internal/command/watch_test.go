@@ -37,7 +37,7 @@ func TestWatchASuite(t *testing.T) {
 	c := call("", "watch", "suite/small", "-n", key.Namespace)
 	c.err.await(t, "Run 2 of 4: put/two, round 1.")
 	operateSuite(t, key, endsRun(passes(metav1.ConditionUnknown)))
-	c.err.await(t, "put/two, round 1: Completed  12,345/s  p99 25.1ms  not judged")
+	c.err.await(t, "put/two, round 1: Completed  12,345/s  Put p99 25.1ms  not judged")
 	operateSuite(t, key, endsRun(nil))
 	operateSuite(t, key, endsRun(nil))
 	operateSuite(t, key, endsSuite(false))
