@@ -67,7 +67,7 @@ func startControlPlane(ctx context.Context, o options, dir string) (*controlPlan
 }
 
 // sparing lets the servers collect garbage rarely. They share few processors with all else here, and have enough memory.
-var sparing = map[string]string{"GOGC": "800", "GOMEMLIMIT": "2GiB"}
+var sparing = map[string]string{"GOGC": "800", "GOMEMLIMIT": "6GiB"}
 
 // startSparing starts the servers with these variables.
 func startSparing(env *envtest.Environment) (*rest.Config, error) {
