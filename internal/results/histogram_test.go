@@ -101,6 +101,21 @@ func durationsOf(data []byte) (durations []int64) {
 	return durations
 }
 
+// The operator merges packed histograms, of the same resolution and of others.
+func TestMergeOfPackedHistogramsLosesNothing(t *testing.T) {
+	for _, schema := range []int{MaxSchema, MaxSchema - 2} {
+		plain := recorded(5_000_000, 7_000_000, 7_000_001, 90_000_000)
+		packed := plain.Clone()
+		packed.Pack()
+		want, got := recorded(2_000, 7_000_000), recorded(2_000, 7_000_000)
+		want.Reduce(schema)
+		got.Reduce(schema)
+		want.Merge(&plain)
+		got.Merge(&packed)
+		requireSame(t, want, got)
+	}
+}
+
 func TestMergeLosesBucketsThatOneSideHasLost(t *testing.T) {
 	lost := recorded(5e6, 7e6)
 	lost.DropBuckets()
