@@ -245,7 +245,7 @@ func endOf(t *testing.T, policy v1alpha1.PodLossPolicy, planned ...plannedFault)
 		w.note("at moment %d: %s", p.moment, p.fault.name)
 	}
 	// Each fault can delay the run: in the queue, or because the operator is away.
-	bound := 12*heartbeat + 8*queueHeartbeat + 2*time.Minute + seconds(w.run.Spec.SchedulingTimeoutSeconds+3*w.run.Spec.TimeoutSeconds)
+	bound := 12*heartbeat + 8*(queueHeartbeat+2*queueSpread) + 2*time.Minute + seconds(w.run.Spec.SchedulingTimeoutSeconds+3*w.run.Spec.TimeoutSeconds)
 	w.until(false, w.now.Add(bound), func() bool { return w.finished() != "" || w.gone })
 	reason := w.finished()
 	w.checkEnd()

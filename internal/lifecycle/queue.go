@@ -45,7 +45,11 @@ const (
 
 // queueHeartbeat is how often a waiting run checks its place if no event arrives. The end of a run in front is an event,
 // and Place.FreeAt is known, so this only bounds the delay after a lost event: a thousand waiting runs cost almost nothing.
-const queueHeartbeat = 5 * time.Minute
+// Each run in front adds queueSpread, so that runs that were created together do not check all at the same moment.
+const (
+	queueHeartbeat = 5 * time.Minute
+	queueSpread    = time.Second
+)
 
 // AwaitsPlace reports, from the run's status, whether the run still waits for runs at its addresses.
 func AwaitsPlace(run *v1alpha1.EtcdBenchmark) bool { return isResolved(run) && waits(run) }
@@ -271,7 +275,7 @@ func queueFor(o Observed, wait v1alpha1.QueueStatus, now time.Time, message stri
 		}
 		d.Queue, d.Message = &wait, message
 	}
-	d.wake(now.Add(queueHeartbeat), now)
+	d.wake(now.Add(queueHeartbeat+time.Duration(o.Place.Ahead)*queueSpread), now)
 	return d
 }
 

@@ -137,8 +137,12 @@ func TestAWaitingRunWakesWhenACleaningRunBlocksNoLonger(t *testing.T) {
 		t.Errorf("wanted to check again at once, found %s", d.Requeue)
 	}
 	o.Place.FreeAt = time.Time{}
-	if d := waitForAddresses(o, t0); d.Requeue != queueHeartbeat {
-		t.Errorf("wanted to check again after %s, found %s", queueHeartbeat, d.Requeue)
+	if d := waitForAddresses(o, t0); d.Requeue != queueHeartbeat+queueSpread {
+		t.Errorf("wanted to check again after %s, found %s", queueHeartbeat+queueSpread, d.Requeue)
+	}
+	o.Place.Ahead = 1000
+	if d := waitForAddresses(o, t0); d.Requeue < queueHeartbeat+500*time.Second {
+		t.Errorf("wanted a thousand waiting runs to check at different times, found one that checks after %s", d.Requeue)
 	}
 }
 

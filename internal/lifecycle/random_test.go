@@ -129,7 +129,7 @@ func TestAlwaysFinishes(t *testing.T) {
 			w.run.Spec.Target.ConcurrentRuns = v1alpha1.ConcurrentRunsAllow
 		}
 		hostile := seed%3 > 0
-		queueing := time.Duration(w.ahead+1)*queueHeartbeat + time.Duration(max(w.rivals, 0)+2)*heartbeat
+		queueing := time.Duration(w.ahead+1)*(queueHeartbeat+time.Duration(w.ahead)*queueSpread) + time.Duration(max(w.rivals, 0)+2)*heartbeat
 		bound := queueing + seconds(w.run.Spec.SchedulingTimeoutSeconds+w.run.Spec.TimeoutSeconds) + time.Minute
 		w.until(hostile, w.now.Add(bound), func() bool { return w.finished() != "" || w.gone })
 		reason := w.finished()
