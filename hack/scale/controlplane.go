@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/discovery"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -121,6 +122,16 @@ func (p *controlPlane) user(dir, name string) (file string, err error) {
 	}
 	file = filepath.Join(dir, name+".kubeconfig")
 	return file, os.WriteFile(file, text, 0o600)
+}
+
+// collectGarbage makes the API server collect its garbage: no scene pays for what others have left.
+func (p *controlPlane) collectGarbage(ctx context.Context) error {
+	api, err := discovery.NewDiscoveryClientForConfig(p.env.Config)
+	if err != nil {
+		return err
+	}
+	_, err = api.RESTClient().Get().AbsPath("/debug/pprof/heap").Param("gc", "1").DoRaw(ctx)
+	return err
 }
 
 func (p *controlPlane) stop() error {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -97,11 +98,15 @@ func (s *stage) measured(o *outcome, play func() error) error {
 	return m.read(o)
 }
 
-// play plays the scenes in their order and writes the figures after each.
+// play plays the scenes in their order and writes the figures after each. Nothing that came before a scene is still being
+// done when it begins.
 func (s *stage) play(ctx context.Context) error {
 	for _, scene := range scenes() {
 		if !slices.Contains(s.scenes, scene.name) {
 			continue
+		}
+		if err := errors.Join(s.awaitQuiet(ctx), s.plane.collectGarbage(ctx)); err != nil {
+			return fmt.Errorf("before scene %s: %w", scene.name, err)
 		}
 		s.say("scene %s", scene.name)
 		o := outcome{Scene: scene.name, Figures: map[string]float64{}, Bounds: []bound{}}
