@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"sync"
 
 	dto "github.com/prometheus/client_model/go"
 	"google.golang.org/protobuf/encoding/protodelim"
@@ -74,10 +75,20 @@ func terminationChecksum(compressed []byte) uint32 {
 	return crc32.Update(crc32.ChecksumIEEE(terminationDictionary), crc32.IEEETable, compressed)
 }
 
+// deflaters are used again: each has over a megabyte of memory, and a message is compressed dozens of times until it has the
+// best resolution that fits.
+var deflaters = sync.Pool{New: func() any {
+	// The level is valid.
+	w, _ := flate.NewWriterDict(io.Discard, flate.BestCompression, terminationDictionary)
+	return w
+}}
+
 func deflate(data []byte) []byte {
 	var out bytes.Buffer
-	// The level is valid, and writing to a buffer does not fail.
-	w, _ := flate.NewWriterDict(&out, flate.BestCompression, terminationDictionary)
+	w := deflaters.Get().(*flate.Writer)
+	defer deflaters.Put(w)
+	// It keeps its dictionary. Writing to a buffer does not fail.
+	w.Reset(&out)
 	_, _ = w.Write(data)
 	_ = w.Close()
 	return out.Bytes()

@@ -248,6 +248,16 @@ func TestTerminationMessageOfHostileTextsFits(t *testing.T) {
 }
 
 // kubectl describe shows why the pod failed, without another tool.
+// Compressors are used again: none may remember an earlier message.
+func TestAMessageFollowsFromItsSnapshotAlone(t *testing.T) {
+	busy, other := finalSnapshot(0, 33_334, spec.OperationPut), finalSnapshot(1, 500, spec.OperationRange)
+	want := TerminationMessage(busy)
+	TerminationMessage(other)
+	if got := TerminationMessage(busy); !bytes.Equal(got, want) {
+		t.Errorf("wanted the same message again, found\n%s\nafter\n%s", got, want)
+	}
+}
+
 func TestTerminationMessageBeginsForPeople(t *testing.T) {
 	s := finalSnapshot(0, 10, spec.OperationPut)
 	s.Failure = &results.Failure{Reason: results.FailureSecretInvalid, Message: "Secret etcd-client-tls has no key tls.crt\nx" + strings.Repeat("é", 250)}
