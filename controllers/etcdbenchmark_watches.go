@@ -112,7 +112,7 @@ func (r *EtcdBenchmarkReconciler) SetupWithManager(m ctrl.Manager, options contr
 		For(&v1alpha1.EtcdBenchmark{}, builder.WithPredicates(predicate.Funcs{UpdateFunc: needsReconcile})).
 		Watches(&batchv1.Job{}, handler.EnqueueRequestsFromMapFunc(runOf)).
 		Watches(&v1alpha1.EtcdBenchmark{}, r.nextRuns()).
-		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(r.runOfPod)).
+		Watches(&corev1.Pod{}, r.newsOfPod()).
 		WatchesRawSource(source.Channel(r.Collector.Events(), &handler.EnqueueRequestForObject{})).
 		WithOptions(options).
 		Complete(r)
@@ -151,6 +151,21 @@ func runOf(_ context.Context, o client.Object) []reconcile.Request {
 		return nil
 	}
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: name}}}
+}
+
+// newsOfPod triggers the run of a pod. The more pods a run has, the more of their events trigger it together.
+func (r *EtcdBenchmarkReconciler) newsOfPod() handler.EventHandler {
+	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+	trigger := func(ctx context.Context, o client.Object, q queue) {
+		for _, request := range r.runOfPod(ctx, o) {
+			q.AddAfter(request, r.Collector.Pause(types.UID(o.GetLabels()[v1alpha1.LabelRunUID])))
+		}
+	}
+	return handler.Funcs{
+		CreateFunc: func(ctx context.Context, e event.CreateEvent, q queue) { trigger(ctx, e.Object, q) },
+		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue) { trigger(ctx, e.ObjectNew, q) },
+		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q queue) { trigger(ctx, e.Object, q) },
+	}
 }
 
 // runOfPod also saves the pod's termination message: the pod may be gone before the run is reconciled.

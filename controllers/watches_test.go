@@ -3,8 +3,11 @@ package controllers
 import (
 	"errors"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -13,9 +16,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
@@ -91,6 +96,35 @@ func observePod(t *testing.T, run *v1alpha1.EtcdBenchmark, pod *corev1.Pod) map[
 		t.Errorf("wanted %s to be reconciled, found %v", want, got)
 	}
 	return r.Collector.Results(run.UID)
+}
+
+// delays is a queue that remembers when its items are due.
+type delays struct {
+	workqueue.TypedRateLimitingInterface[reconcile.Request]
+	found []time.Duration
+}
+
+func (d *delays) AddAfter(_ reconcile.Request, after time.Duration) { d.found = append(d.found, after) }
+
+// TestManyPodsTriggerTheirRunTogether: a reconcile of a run with 1,000 pods goes through all of them.
+func TestManyPodsTriggerTheirRunTogether(t *testing.T) {
+	for pods, want := range map[int]time.Duration{0: 0, 1: time.Millisecond, 1000: time.Second} {
+		run, pod := runAndPod()
+		r := &EtcdBenchmarkReconciler{Collector: collector.New(nil)}
+		var scraped []collector.Pod
+		for i := range pods {
+			scraped = append(scraped, collector.Pod{Name: strconv.Itoa(i), Index: i})
+		}
+		r.Collector.Watch(run.UID, client.ObjectKeyFromObject(run), scraped, collector.Phase{})
+		pod.Status = corev1.PodStatus{}
+		q, h := &delays{}, r.newsOfPod()
+		h.Create(t.Context(), event.CreateEvent{Object: pod}, q)
+		h.Update(t.Context(), event.UpdateEvent{ObjectOld: pod, ObjectNew: pod}, q)
+		h.Delete(t.Context(), event.DeleteEvent{Object: pod}, q)
+		if !slices.Equal(q.found, []time.Duration{want, want, want}) {
+			t.Errorf("%d pods: wanted their run to be reconciled after %s for each event, found %v", pods, want, q.found)
+		}
+	}
 }
 
 // TestProgressNeedsNoReconcile: the operator writes progress every few seconds, and must not handle each write again.

@@ -34,6 +34,9 @@ const (
 	// urgentEvery replaces publishEvery for news that the run waits for: a pod is ready, has measured, is done or has
 	// failed.
 	urgentEvery = 200 * time.Millisecond
+	// podGap for each pod is the shortest time between two urgent events of a run, and between two reconciles because of its
+	// pods: each goes through all its pods, and most write all of them into status.
+	podGap = time.Millisecond
 	// A pod that leaves unreachableScrapes unanswered, for unreachableAfter, counts as unreachable.
 	unreachableAfter   = 10 * time.Second
 	unreachableScrapes = 2
@@ -214,6 +217,16 @@ func (c *Collector) scrape(ctx context.Context, r *run) {
 // publishInterval is the shortest time between two progress events of one of so many runs.
 func publishInterval(runs int) time.Duration {
 	return max(publishEvery, time.Duration(runs)*publishGap)
+}
+
+// Pause is how long news of one pod of the run may wait for that of others.
+func (c *Collector) Pause(uid types.UID) time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if r, ok := c.runs[uid]; ok {
+		return r.pause()
+	}
+	return 0
 }
 
 // podsOf returns the pods of a run to scrape now.

@@ -210,6 +210,20 @@ func TestDue(t *testing.T) {
 	}
 }
 
+// TestUrgentNewsOfManyPods: a reconcile of a run of 1,000 pods goes through all of them, so their news come together.
+func TestUrgentNewsOfManyPods(t *testing.T) {
+	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	r := newRun(uid, key)
+	r.watch(podsNamed(1000), begin)
+	r.publish(begin)
+	r.take(map[string]answer{"7": {snapshot: snapshot(7, results.StageReady)}}, begin)
+	for since, want := range map[time.Duration]bool{999 * time.Millisecond: false, time.Second: true} {
+		if got := r.due(begin.Add(since), publishEvery); got != want {
+			t.Errorf("after %s: wanted due: %v, found %v", since, want, got)
+		}
+	}
+}
+
 // Runs that wait have no pods: they do not make the progress of others rarer.
 func TestOnlyRunsWithPodsCount(t *testing.T) {
 	c := New(nil)

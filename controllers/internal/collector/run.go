@@ -193,8 +193,10 @@ func (r *run) due(now time.Time, every time.Duration) bool {
 		urgent = urgent || isUrgent(old, w)
 	}
 	since := now.Sub(r.publishedAt)
-	return news && since >= every || urgent && since >= urgentEvery
+	return news && since >= every || urgent && since >= max(urgentEvery, r.pause())
 }
+
+func (r *run) pause() time.Duration { return time.Duration(len(r.pods)) * podGap }
 
 // isUrgent reports whether the run may be waiting for this news.
 func isUrgent(old Result, w *scrapedPod) bool {
