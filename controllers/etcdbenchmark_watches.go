@@ -163,7 +163,12 @@ func (r *EtcdBenchmarkReconciler) newsOfPod() handler.EventHandler {
 	}
 	return handler.Funcs{
 		CreateFunc: func(ctx context.Context, e event.CreateEvent, q queue) { trigger(ctx, e.Object, q) },
-		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue) { trigger(ctx, e.ObjectNew, q) },
+		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue) {
+			if e.ObjectOld.GetLabels()[v1alpha1.LabelRunName] != e.ObjectNew.GetLabels()[v1alpha1.LabelRunName] {
+				trigger(ctx, e.ObjectOld, q)
+			}
+			trigger(ctx, e.ObjectNew, q)
+		},
 		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q queue) { trigger(ctx, e.Object, q) },
 	}
 }

@@ -34,8 +34,8 @@ const (
 	// urgentEvery replaces publishEvery for news that the run waits for: a pod is ready, has measured, is done or has
 	// failed.
 	urgentEvery = 200 * time.Millisecond
-	// podGap for each pod is the shortest time between two urgent events of a run, and between two reconciles because of its
-	// pods: each goes through all its pods, and most write all of them into status.
+	// podGap for each scraped pod is the shortest time between two urgent events of a run, and how long news of one of its pods
+	// waits for others: each reconcile goes through all pods, and most write all of them into status.
 	podGap = time.Millisecond
 	// A pod that leaves unreachableScrapes unanswered, for unreachableAfter, counts as unreachable.
 	unreachableAfter   = 10 * time.Second

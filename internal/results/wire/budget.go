@@ -100,19 +100,19 @@ func tierSteps() []step {
 // histograms until they fit; parts that do not fit at all are named in Omitted of the decoded snapshot. The marks of
 // disturbances and the timeline get the remaining room; their absence is not recorded.
 func TerminationMessage(s *results.Snapshot) []byte {
-	chosen := selection{}
+	chosen, d := selection{}, newDeflater()
 	for i := range chosen.schemas {
 		chosen.schemas[i] = withoutBuckets
 	}
-	message := encodeTermination(selected(s, chosen))
+	message := encodeTermination(selected(s, chosen), d)
 	if len(message) > MaxTerminationBytes {
-		return encodeTermination(bare(s))
+		return encodeTermination(bare(s), d)
 	}
 	for _, step := range steps {
 		for _, choose := range step.choices {
 			wider := chosen
 			choose(&wider)
-			if longer := encodeTermination(selected(s, wider)); len(longer) <= step.limit {
+			if longer := encodeTermination(selected(s, wider), d); len(longer) <= step.limit {
 				chosen, message = wider, longer
 				break
 			}

@@ -47,7 +47,7 @@ func FuzzDecodeTerminationMessage(f *testing.F) {
 	f.Add(marshalNative(typicalSnapshot()), true)
 	f.Fuzz(func(t *testing.T, data []byte, seal bool) {
 		if seal {
-			data = sealed(deflate(data))
+			data = sealed(newDeflater().deflate(data))
 		}
 		before := allocated()
 		s, err := DecodeTerminationMessage(data)

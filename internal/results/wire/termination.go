@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"sync"
 
 	dto "github.com/prometheus/client_model/go"
 	"google.golang.org/protobuf/encoding/protodelim"
@@ -38,8 +37,8 @@ var terminationBase64 = base64.RawStdEncoding
 
 // encodeTermination writes a line for people and a line for programs. The second line has the families with native
 // buckets only, compressed, with length and checksum.
-func encodeTermination(s *results.Snapshot) []byte {
-	compressed := deflate(marshalNative(s))
+func encodeTermination(s *results.Snapshot, d deflater) []byte {
+	compressed := d.deflate(marshalNative(s))
 	packed := make([]byte, terminationHeader, terminationHeader+len(compressed))
 	binary.BigEndian.PutUint32(packed, terminationChecksum(compressed))
 	// A longer one does not fit into a message anyway.
@@ -75,22 +74,23 @@ func terminationChecksum(compressed []byte) uint32 {
 	return crc32.Update(crc32.ChecksumIEEE(terminationDictionary), crc32.IEEETable, compressed)
 }
 
-// deflaters are used again: each has over a megabyte of memory, and a message is compressed dozens of times until it has the
-// best resolution that fits.
-var deflaters = sync.Pool{New: func() any {
+// deflater compresses one text after the other. It has over a megabyte of memory, and a message is compressed dozens of times
+// until it has the best resolution that fits.
+type deflater struct{ w *flate.Writer }
+
+func newDeflater() deflater {
 	// The level is valid.
 	w, _ := flate.NewWriterDict(io.Discard, flate.BestCompression, terminationDictionary)
-	return w
-}}
+	return deflater{w}
+}
 
-func deflate(data []byte) []byte {
+// deflate keeps nothing of earlier texts.
+func (d deflater) deflate(data []byte) []byte {
 	var out bytes.Buffer
-	w := deflaters.Get().(*flate.Writer)
-	defer deflaters.Put(w)
-	// It keeps its dictionary. Writing to a buffer does not fail.
-	w.Reset(&out)
-	_, _ = w.Write(data)
-	_ = w.Close()
+	// The dictionary remains. Writing to a buffer does not fail.
+	d.w.Reset(&out)
+	_, _ = d.w.Write(data)
+	_ = d.w.Close()
 	return out.Bytes()
 }
 

@@ -248,7 +248,7 @@ func TestTerminationMessageOfHostileTextsFits(t *testing.T) {
 }
 
 // kubectl describe shows why the pod failed, without another tool.
-// Compressors are used again: none may remember an earlier message.
+// A compressor is used again: it may not remember an earlier text.
 func TestAMessageFollowsFromItsSnapshotAlone(t *testing.T) {
 	busy, other := finalSnapshot(0, 33_334, spec.OperationPut), finalSnapshot(1, 500, spec.OperationRange)
 	want := TerminationMessage(busy)
@@ -281,8 +281,8 @@ func TestDecodeTerminationMessageRefuses(t *testing.T) {
 		"not base64":      append(bytes.Clone(whole[:mark]), "!!!!"...),
 		"something after": append(bytes.Clone(whole), "AAAA"...),
 		"packed badly":    sealed([]byte("this is not deflated")),
-		"no families":     sealed(deflate([]byte{9, 9, 9})),
-		"no pod":          sealed(deflate(nil)),
+		"no families":     sealed(newDeflater().deflate([]byte{9, 9, 9})),
+		"no pod":          sealed(newDeflater().deflate(nil)),
 	}
 	for name, message := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -297,10 +297,10 @@ func TestDecodeTerminationMessageRefuses(t *testing.T) {
 }
 
 func TestInflateStopsInTime(t *testing.T) {
-	if _, err := inflate(deflate(make([]byte, maxInflated+1))); err == nil {
+	if _, err := inflate(newDeflater().deflate(make([]byte, maxInflated+1))); err == nil {
 		t.Error("a message that unpacks to too much was taken")
 	}
-	if data, err := inflate(deflate(make([]byte, maxInflated))); err != nil || len(data) != maxInflated {
+	if data, err := inflate(newDeflater().deflate(make([]byte, maxInflated))); err != nil || len(data) != maxInflated {
 		t.Errorf("got %d bytes and the error %v, wanted %d", len(data), err, maxInflated)
 	}
 }
