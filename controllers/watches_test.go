@@ -121,8 +121,12 @@ func TestManyPodsTriggerTheirRunTogether(t *testing.T) {
 		h.Create(t.Context(), event.CreateEvent{Object: pod}, q)
 		h.Update(t.Context(), event.UpdateEvent{ObjectOld: pod, ObjectNew: pod}, q)
 		h.Delete(t.Context(), event.DeleteEvent{Object: pod}, q)
-		if !slices.Equal(q.found, []time.Duration{want, want, want}) {
-			t.Errorf("%d pods: wanted their run to be reconciled after %s for each event, found %v", pods, want, q.found)
+		// Somebody removes the label: the run must learn that the pod is no longer its own.
+		without := pod.DeepCopy()
+		delete(without.Labels, v1alpha1.LabelRunName)
+		h.Update(t.Context(), event.UpdateEvent{ObjectOld: pod, ObjectNew: without}, q)
+		if !slices.Equal(q.found, []time.Duration{want, want, want, want}) {
+			t.Errorf("%d pods: wanted their run to be reconciled after %s for each of 4 events, found %v", pods, want, q.found)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -98,14 +97,17 @@ func (s *stage) measured(o *outcome, play func() error) error {
 	return m.read(o)
 }
 
-// play plays the scenes in their order and writes the figures after each. Nothing that came before a scene is still being
-// done when it begins.
+// play plays the scenes in their order and writes the figures after each. When a scene begins, the operator has nothing to do.
 func (s *stage) play(ctx context.Context) error {
 	for _, scene := range scenes() {
 		if !slices.Contains(s.scenes, scene.name) {
 			continue
 		}
-		if err := errors.Join(s.awaitQuiet(ctx), s.plane.collectGarbage(ctx)); err != nil {
+		err := s.awaitQuiet(ctx)
+		if err == nil {
+			err = s.plane.collectGarbage(ctx)
+		}
+		if err != nil {
 			return fmt.Errorf("before scene %s: %w", scene.name, err)
 		}
 		s.say("scene %s", scene.name)

@@ -45,7 +45,8 @@ const (
 
 // queueHeartbeat is how often a waiting run checks its place if no event arrives. The end of a run in front is an event,
 // and Place.FreeAt is known, so this only bounds the delay after a lost event: a thousand waiting runs cost almost nothing.
-// Each run in front adds queueSpread, so that runs that were created together do not check all at the same moment.
+// Each run in front adds queueSpread, up to another queueHeartbeat, so that runs that were created together check at different
+// times.
 const (
 	queueHeartbeat = 5 * time.Minute
 	queueSpread    = time.Second
@@ -275,7 +276,7 @@ func queueFor(o Observed, wait v1alpha1.QueueStatus, now time.Time, message stri
 		}
 		d.Queue, d.Message = &wait, message
 	}
-	d.wake(now.Add(queueHeartbeat+time.Duration(o.Place.Ahead)*queueSpread), now)
+	d.wake(now.Add(queueHeartbeat+time.Duration(o.Place.Ahead)*queueSpread%queueHeartbeat), now)
 	return d
 }
 

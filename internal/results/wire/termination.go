@@ -74,7 +74,7 @@ func terminationChecksum(compressed []byte) uint32 {
 	return crc32.Update(crc32.ChecksumIEEE(terminationDictionary), crc32.IEEETable, compressed)
 }
 
-// deflater compresses one text after the other. It has over a megabyte of memory, and a message is compressed dozens of times
+// deflater compresses one text after the other. It has 0.8 MB of memory, and a message is compressed dozens of times
 // until it has the best resolution that fits.
 type deflater struct{ w *flate.Writer }
 

@@ -248,16 +248,6 @@ func TestTerminationMessageOfHostileTextsFits(t *testing.T) {
 }
 
 // kubectl describe shows why the pod failed, without another tool.
-// A compressor is used again: it may not remember an earlier text.
-func TestAMessageFollowsFromItsSnapshotAlone(t *testing.T) {
-	busy, other := finalSnapshot(0, 33_334, spec.OperationPut), finalSnapshot(1, 500, spec.OperationRange)
-	want := TerminationMessage(busy)
-	TerminationMessage(other)
-	if got := TerminationMessage(busy); !bytes.Equal(got, want) {
-		t.Errorf("wanted the same message again, found\n%s\nafter\n%s", got, want)
-	}
-}
-
 func TestTerminationMessageBeginsForPeople(t *testing.T) {
 	s := finalSnapshot(0, 10, spec.OperationPut)
 	s.Failure = &results.Failure{Reason: results.FailureSecretInvalid, Message: "Secret etcd-client-tls has no key tls.crt\nx" + strings.Repeat("é", 250)}
@@ -293,6 +283,17 @@ func TestDecodeTerminationMessageRefuses(t *testing.T) {
 	}
 	if _, err := DecodeTerminationMessage(append(bytes.Clone(whole), '\n')); err != nil {
 		t.Errorf("refused for a line feed at its end: %v", err)
+	}
+}
+
+// A deflater is used again: it must not remember an earlier text.
+func TestADeflaterForgetsEarlierTexts(t *testing.T) {
+	text, d := marshalNative(finalSnapshot(0, 33_334, spec.OperationPut)), newDeflater()
+	want := newDeflater().deflate(text)
+	for range 2 {
+		if got := d.deflate(text); !bytes.Equal(got, want) {
+			t.Errorf("wanted the %d bytes of a new deflater, found other %d", len(want), len(got))
+		}
 	}
 }
 
