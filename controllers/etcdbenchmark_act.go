@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -45,17 +46,15 @@ const parallelPods = 32
 
 // act executes the decision's actions in order and stops at the first error. Actions on pods that follow each other are
 // executed together, and an error of one of them does not stop it: the other pods get their annotations. It returns the
-// load Job if the Job was created or already existed.
-func (r *EtcdBenchmarkReconciler) act(ctx context.Context, o lifecycle.Observed, d lifecycle.Decision) (*v1alpha1.JobReference, error) {
-	var job *v1alpha1.JobReference
-	var failed error
+// Jobs that were created.
+func (r *EtcdBenchmarkReconciler) act(ctx context.Context, o lifecycle.Observed, d lifecycle.Decision) (made jobs, failed error) {
 	confirmed := false
 	// The notes come first: the object may be gone with its finalizer, and no later reconcile would record them.
 	r.note(ctx, o.Run, d.Notes)
 	for actions := d.Actions; len(actions) > 0; {
-		if a := actions[0].Act; !confirmed && (a == lifecycle.CreateJob || a == lifecycle.Start) {
+		if a := actions[0].Act; !confirmed && (a == lifecycle.CreateJob || a == lifecycle.CreateCleanup || a == lifecycle.Start) {
 			if err := r.confirm(ctx, o.Run); err != nil {
-				return nil, err
+				return jobs{}, err
 			}
 			confirmed = true
 		}
@@ -66,17 +65,25 @@ func (r *EtcdBenchmarkReconciler) act(ctx context.Context, o lifecycle.Observed,
 		}
 		var err error
 		a := actions[0]
-		if actions = actions[1:]; a.Act == lifecycle.CreateJob {
-			job, err = r.createLoadJob(ctx, o.Run)
-		} else {
+		actions = actions[1:]
+		switch a.Act {
+		case lifecycle.CreateJob:
+			made.load, err = r.createLoadJob(ctx, o.Run)
+		case lifecycle.CreateCleanup:
+			made.cleanup, err = r.createCleanupJob(ctx, o.Run, a.PodTimeout)
+		default:
 			err = r.take(ctx, o, a)
 		}
 		if err != nil {
-			return job, errors.Join(failed, fmt.Errorf("%s: %w", a.Act, err))
+			return made, errors.Join(failed, fmt.Errorf("%s: %w", a.Act, err))
 		}
 	}
-	return job, failed
+	return made, failed
 }
+
+// jobs are the Jobs that a reconcile has created: status identifies a Job by its UID, because others can create Jobs with
+// any name and label.
+type jobs struct{ load, cleanup *v1alpha1.JobReference }
 
 // onPods counts the actions of one kind on pods with which a list begins.
 func onPods(actions []lifecycle.Action) int {
@@ -130,10 +137,9 @@ func (r *EtcdBenchmarkReconciler) take(ctx context.Context, o lifecycle.Observed
 		return r.annotatePod(ctx, o.Run.Namespace, a)
 	case lifecycle.DeleteJob:
 		return r.deleteJob(ctx, o.Run.Namespace, o.Run.LoadJobName(), o.Job.UID)
-	case lifecycle.CreateCleanup:
-		return r.createCleanupJob(ctx, o.Run)
 	case lifecycle.DeleteCleanup:
-		return r.deleteJob(ctx, o.Run.Namespace, o.Run.CleanupJobName(), "")
+		job := o.Run.Status.CleanupJob
+		return r.deleteJob(ctx, o.Run.Namespace, job.Name, job.UID)
 	case lifecycle.DeleteRun:
 		return client.IgnoreNotFound(r.Client.Delete(ctx, o.Run, client.Preconditions{UID: &o.Run.UID}))
 	}
@@ -219,23 +225,26 @@ func (r *EtcdBenchmarkReconciler) annotatePod(ctx context.Context, namespace str
 
 // createCleanupJob treats a namespace that is being deleted as a permanent refusal: no pod can be created there any
 // more, and waiting would only block the deletion of the namespace.
-func (r *EtcdBenchmarkReconciler) createCleanupJob(ctx context.Context, run *v1alpha1.EtcdBenchmark) error {
-	job, err := resources.CleanupJob(run, r.ClientImage)
+//
+// If the operator ends before status names the Job, another one follows. Both do the same work, and hold the same lock.
+func (r *EtcdBenchmarkReconciler) createCleanupJob(ctx context.Context, run *v1alpha1.EtcdBenchmark, podTimeout time.Duration) (*v1alpha1.JobReference, error) {
+	job, err := resources.CleanupJob(run, r.ClientImage, podTimeout)
 	if err != nil {
-		return invalidPlan(err)
+		return nil, invalidPlan(err)
 	}
-	if err := r.Client.Create(ctx, job, fieldOwner); !apierrors.IsAlreadyExists(err) {
-		return refusedForGood("the cleanup Job", err)
+	if err := r.Client.Create(ctx, job, fieldOwner); err != nil {
+		return nil, refusedForGood("the cleanup Job", err)
 	}
-	return nil
+	return &v1alpha1.JobReference{Name: job.Name, UID: job.UID}, nil
 }
 
-// deleteJob also deletes the Job's pods, which batch/v1 keeps by default. With a UID it deletes only that Job.
+// deleteJob deletes the Job with this UID, and its pods, which batch/v1 keeps by default.
 func (r *EtcdBenchmarkReconciler) deleteJob(ctx context.Context, namespace, name string, uid types.UID) error {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
-	options := []client.DeleteOption{client.PropagationPolicy(metav1.DeletePropagationBackground)}
-	if uid != "" {
-		options = append(options, client.Preconditions{UID: &uid})
+	err := r.Client.Delete(ctx, job, client.PropagationPolicy(metav1.DeletePropagationBackground), client.Preconditions{UID: &uid})
+	if apierrors.IsConflict(err) {
+		// Another Job has the name now.
+		return nil
 	}
-	return client.IgnoreNotFound(r.Client.Delete(ctx, job, options...))
+	return client.IgnoreNotFound(err)
 }

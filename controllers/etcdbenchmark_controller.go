@@ -109,7 +109,7 @@ func (r *EtcdBenchmarkReconciler) step(ctx context.Context, run *v1alpha1.EtcdBe
 // proceed acts, writes status once (also after a failed action), and announces the changes.
 func (r *EtcdBenchmarkReconciler) proceed(ctx context.Context, o lifecycle.Observed, d lifecycle.Decision, now time.Time) error {
 	before := o.Run.Status.DeepCopy()
-	job, actErr := r.act(ctx, o, d)
+	made, actErr := r.act(ctx, o, d)
 	if p := refusalOf(actErr); p != nil {
 		d = lifecycle.Refuse(o, *p, now)
 		_, actErr = r.act(ctx, o, d)
@@ -117,7 +117,7 @@ func (r *EtcdBenchmarkReconciler) proceed(ctx context.Context, o lifecycle.Obser
 	if errors.Is(actErr, errStale) {
 		return actErr
 	}
-	status, err := r.nextStatus(ctx, o, d, job, now)
+	status, err := r.nextStatus(ctx, o, d, made, now)
 	if err != nil {
 		return errors.Join(actErr, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
@@ -192,14 +194,20 @@ func firstSeen(e corev1.Event) time.Time {
 	return e.CreationTimestamp.Time
 }
 
+// observeCleanup reads the Job that status names. Any other Job is not the operator's, whatever its name and labels.
 func (r *EtcdBenchmarkReconciler) observeCleanup(ctx context.Context, o *lifecycle.Observed) error {
-	job := &batchv1.Job{}
-	err := r.Client.Get(ctx, client.ObjectKey{Namespace: o.Run.Namespace, Name: o.Run.CleanupJobName()}, job)
-	if err != nil {
-		return client.IgnoreNotFound(err)
-	}
-	if job.Labels[v1alpha1.LabelRunUID] != string(o.Run.UID) {
+	known := o.Run.Status.CleanupJob
+	if known == nil {
 		return nil
+	}
+	job, key := &batchv1.Job{}, client.ObjectKey{Namespace: o.Run.Namespace, Name: known.Name}
+	err := r.Client.Get(ctx, key, job)
+	if apierrors.IsNotFound(err) {
+		// The cache may not have it yet.
+		err = r.APIReader.Get(ctx, key, job)
+	}
+	if err != nil || job.UID != known.UID {
+		return client.IgnoreNotFound(err)
 	}
 	o.Cleanup = lifecycle.Cleanup{
 		Exists:    true,
@@ -209,7 +217,7 @@ func (r *EtcdBenchmarkReconciler) observeCleanup(ctx context.Context, o *lifecyc
 		Failed:    failureOf(job),
 	}
 	if o.Cleanup.Failed != "" {
-		o.Cleanup.Failed = r.explainCleanup(ctx, job, o.Cleanup.Failed)
+		explainCleanup(ctx, r.APIReader, job, &o.Cleanup)
 	}
 	return nil
 }
@@ -217,15 +225,14 @@ func (r *EtcdBenchmarkReconciler) observeCleanup(ctx context.Context, o *lifecyc
 // maxCleanupMessage leaves room in an event for the command that deletes the keys.
 const maxCleanupMessage = 500
 
-// explainCleanup adds the termination message of the last pod to the failure of a cleanup Job. It is best effort: the
-// run does not wait for the message. It reads from the API server, because the cache may see the Job's end before the
-// pod's end.
-func (r *EtcdBenchmarkReconciler) explainCleanup(ctx context.Context, job *batchv1.Job, failure string) string {
+// explainCleanup adds to the failure of a cleanup Job what its last pod reported. It is best effort: the run does not wait
+// for the message. It reads from the API server, because the cache may see the Job's end before the pod's end.
+func explainCleanup(ctx context.Context, live client.Reader, job *batchv1.Job, c *lifecycle.Cleanup) {
 	list := &corev1.PodList{}
 	ours := client.MatchingLabels{v1alpha1.LabelRunUID: job.Labels[v1alpha1.LabelRunUID], v1alpha1.LabelComponent: v1alpha1.ComponentCleanup}
-	if err := r.APIReader.List(ctx, list, client.InNamespace(job.Namespace), ours); err != nil {
+	if err := live.List(ctx, list, client.InNamespace(job.Namespace), ours); err != nil {
 		log.FromContext(ctx).Error(err, "Reading why the cleanup Job failed")
-		return failure
+		return
 	}
 	var last *corev1.Pod
 	for i := range list.Items {
@@ -235,10 +242,16 @@ func (r *EtcdBenchmarkReconciler) explainCleanup(ctx context.Context, job *batch
 			last = p
 		}
 	}
-	if last != nil {
-		failure += "; " + string(lifecycle.TerminationMessage(last))
+	if last == nil {
+		return
 	}
-	return text.Shorten(failure, maxCleanupMessage)
+	reason, reported, _ := strings.Cut(string(lifecycle.TerminationMessage(last)), ": ")
+	c.StillWrites = reason == string(results.FailurePodStillWrites)
+	c.Spared = reason == string(results.FailurePrefixNotEmpty)
+	if !c.StillWrites && !c.Spared {
+		reported = c.Failed + "; " + string(lifecycle.TerminationMessage(last))
+	}
+	c.Failed = text.Shorten(reported, maxCleanupMessage)
 }
 
 func failureOf(job *batchv1.Job) string {

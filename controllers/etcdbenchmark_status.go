@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -20,9 +21,9 @@ import (
 
 // nextStatus returns the complete status after the decision. The report of a finishing run is written first, so that
 // status never names a missing report.
-func (r *EtcdBenchmarkReconciler) nextStatus(ctx context.Context, o lifecycle.Observed, d lifecycle.Decision, job *v1alpha1.JobReference, now time.Time) (*v1alpha1.EtcdBenchmarkStatus, error) {
+func (r *EtcdBenchmarkReconciler) nextStatus(ctx context.Context, o lifecycle.Observed, d lifecycle.Decision, made jobs, now time.Time) (*v1alpha1.EtcdBenchmarkStatus, error) {
 	run := o.Run.DeepCopy()
-	keepDecision(run, d, job, now)
+	keepDecision(run, d, made, now)
 	if isFinished(run) {
 		r.reports.forget(client.ObjectKeyFromObject(run))
 		r.recent.forget(client.ObjectKeyFromObject(run))
@@ -47,7 +48,7 @@ func (r *EtcdBenchmarkReconciler) nextStatus(ctx context.Context, o lifecycle.Ob
 }
 
 // keepDecision copies the decision's values into status.
-func keepDecision(run *v1alpha1.EtcdBenchmark, d lifecycle.Decision, job *v1alpha1.JobReference, now time.Time) {
+func keepDecision(run *v1alpha1.EtcdBenchmark, d lifecycle.Decision, made jobs, now time.Time) {
 	s := &run.Status
 	s.ObservedGeneration = run.Generation
 	if s.StartTime == nil {
@@ -65,9 +66,8 @@ func keepDecision(run *v1alpha1.EtcdBenchmark, d lifecycle.Decision, job *v1alph
 	if d.Admission != nil {
 		s.Admission = d.Admission
 	}
-	if job != nil {
-		s.Job = job
-	}
+	s.Job = cmp.Or(made.load, s.Job)
+	s.CleanupJob = cmp.Or(made.cleanup, s.CleanupJob)
 	if d.StartAt != nil {
 		s.StartAt = d.StartAt
 	}

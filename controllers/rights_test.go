@@ -240,7 +240,7 @@ func TestPodsAreAdmittedWhereRestrictedIsEnforced(t *testing.T) {
 	}
 	run.Status.Target = &v1alpha1.TargetStatus{Endpoints: []string{"etcd:2379"}}
 	load, loadErr := resources.LoadJob(run, "example.org/loadgen:v1")
-	cleanup, cleanupErr := resources.CleanupJob(run, "example.org/loadgen:v1")
+	cleanup, cleanupErr := resources.CleanupJob(run, "example.org/loadgen:v1", 0)
 	if err := errors.Join(loadErr, cleanupErr); err != nil {
 		t.Fatal(err)
 	}
@@ -258,6 +258,6 @@ func TestPodsAreAdmittedWhereRestrictedIsEnforced(t *testing.T) {
 
 func podOf(job *batchv1.Job) *corev1.Pod {
 	pod := &corev1.Pod{ObjectMeta: *job.Spec.Template.ObjectMeta.DeepCopy(), Spec: *job.Spec.Template.Spec.DeepCopy()}
-	pod.Namespace, pod.Name = job.Namespace, job.Name
+	pod.Namespace, pod.GenerateName = job.Namespace, "pod-"
 	return pod
 }

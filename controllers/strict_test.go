@@ -100,7 +100,7 @@ func TestStrictModeAcceptsTheOperatorsJobs(t *testing.T) {
 		s.must(s.api.Create(t.Context(), run, client.DryRunAll))
 		run.Status.Target = &v1alpha1.TargetStatus{Endpoints: run.Spec.Target.Endpoints}
 		load, loadErr := resources.LoadJob(run, "example.org/loadgen:v1")
-		cleanup, cleanupErr := resources.CleanupJob(run, "example.org/loadgen:v1")
+		cleanup, cleanupErr := resources.CleanupJob(run, "example.org/loadgen:v1", 0)
 		s.must(errors.Join(loadErr, cleanupErr))
 		return errors.Join(operator.Create(t.Context(), load, client.DryRunAll), operator.Create(t.Context(), cleanup, client.DryRunAll))
 	}

@@ -93,6 +93,9 @@ func startOperator(t *testing.T, namespace string, clock clock.PassiveClock, tra
 	if err := r.SetupWithManager(m, controller.Options{SkipNameValidation: new(true)}); err != nil {
 		t.Fatal(err)
 	}
+	if err := NewCleanupJobReconciler(m).SetupWithManager(m, controller.Options{SkipNameValidation: new(true)}); err != nil {
+		t.Fatal(err)
+	}
 	return runManager(t, m)
 }
 

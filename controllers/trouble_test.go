@@ -15,7 +15,6 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -171,14 +170,11 @@ func TestPodLost(t *testing.T) {
 // playCleanup waits for the cleanup Job and ends it.
 func (s *harness) playCleanup(status batchv1.JobStatus) {
 	s.t.Helper()
-	s.await("a cleanup Job", func() bool { return len(s.jobs(v1alpha1.ComponentCleanup)) == 1 })
-	job := s.jobs(v1alpha1.ComponentCleanup)[0]
+	job := s.cleanupJob()
 	if len(job.OwnerReferences) != 0 {
 		s.t.Error("wanted a cleanup Job that does not go with the run")
 	}
-	before := job.DeepCopy()
-	job.Status = status
-	s.must(s.api.Status().Patch(s.t.Context(), &job, client.MergeFrom(before)))
+	s.endJob(job, status)
 }
 
 var failedCleanup = batchv1.JobStatus{
@@ -190,29 +186,19 @@ var failedCleanup = batchv1.JobStatus{
 }
 
 // TestKeysLeft: the object reports the remaining keys and the command to delete them. Deleting the object tries once
-// more and then releases it in any case.
+// more.
 func TestKeysLeft(t *testing.T) {
 	s := newHarness(t)
-	s.playPreparing()
-	s.playReady()
-	s.playRunning()
-	for _, a := range s.pods {
-		a.exits(137, nil)
-	}
-	s.awaitFinished(v1alpha1.ReasonPodFailed)
+	s.endWithKeys()
 	s.playCleanupPods("first words", "Secret etcd-tls\n\x1b[31mdoes not exist")
 	s.playCleanup(failedCleanup)
 	s.awaitCondition(v1alpha1.ConditionCleaned, "False/"+v1alpha1.ReasonKeysLeft)
 	c := meta.FindStatusCondition(s.status().Conditions, v1alpha1.ConditionCleaned)
-	if !contains(c.Message, benchmark.RemovalCommand(s.run)) || !contains(c.Message, "Secret etcd-tls  [31mdoes not exist") {
+	if !contains(c.Message, s.leftover()) || !contains(c.Message, "Secret etcd-tls  [31mdoes not exist") {
 		t.Errorf("wanted why the keys are left, and the command that deletes them, found %q", c.Message)
 	}
 	s.must(s.api.Delete(t.Context(), s.run))
-	s.await("another cleanup Job", func() bool {
-		jobs := s.jobs(v1alpha1.ComponentCleanup)
-		return len(jobs) == 1 && len(jobs[0].Status.Conditions) == 0
-	})
-	s.later(3 * time.Minute)
+	s.endJob(s.cleanupJob(), failedCleanup)
 	s.awaitGone()
 	s.await("the second cleanup Job to be removed", func() bool { return len(s.jobs(v1alpha1.ComponentCleanup)) == 0 })
 	s.await("an event with what is left", func() bool { return len(s.eventReasons()) > 0 && s.hasEvent(v1alpha1.ReasonKeysLeft) })

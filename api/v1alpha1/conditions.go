@@ -54,6 +54,9 @@ const (
 	// ReasonTargetTaken: the run could not renew its lock of the target, and another run took it. The result has the
 	// measurements until then.
 	ReasonTargetTaken = "TargetTaken"
+	// ReasonOwnershipLost: a client pod may not write any more, because its key or the run's marker is gone or cannot be
+	// renewed. The result has the measurements until then.
+	ReasonOwnershipLost = "OwnershipLost"
 	// ReasonTargetUnhealthy: the target answers, but cannot be used.
 	ReasonTargetUnhealthy = "TargetUnhealthy"
 	// ReasonTLSFailed: the TLS handshake failed, in either direction.
@@ -193,6 +196,9 @@ const (
 	ReasonKeysDeleted = "KeysDeleted"
 	// ReasonKeysLeft: keys of the run may be left under its prefix.
 	ReasonKeysLeft = "KeysLeft"
+	// ReasonPodStillWrites: a client pod that the operator has lost still shows in the target that it lives. Nothing is
+	// deleted before it has ended.
+	ReasonPodStillWrites = "PodStillWrites"
 	// ReasonNothingWritten: the run ended before it wrote to the target.
 	ReasonNothingWritten = "NothingWritten"
 )

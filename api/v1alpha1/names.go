@@ -64,8 +64,9 @@ func (b *EtcdBenchmark) KeyPrefix() string {
 // LoadJobName returns the name of the run's load Job.
 func (b *EtcdBenchmark) LoadJobName() string { return b.childName("") }
 
-// CleanupJobName returns the name of the Job that deletes the remaining keys.
-func (b *EtcdBenchmark) CleanupJobName() string { return b.childName("-cleanup") }
+// CleanupJobPrefix is what the names of the Jobs that delete the remaining keys begin with. The API server completes it, so
+// that nothing else can have the name before.
+func (b *EtcdBenchmark) CleanupJobPrefix() string { return b.childName("-cleanup-") }
 
 // PlanName returns the name of the ConfigMap with the plan.
 func (b *EtcdBenchmark) PlanName() string { return b.childName("-plan") }

@@ -65,6 +65,12 @@ type EtcdBenchmarkStatus struct {
 	// +optional
 	Job *JobReference `json:"job,omitempty"`
 
+	// cleanupJob is the newest Job that deletes keys which the client pods have
+	// left. Absent: there was none.
+	//
+	// +optional
+	CleanupJob *JobReference `json:"cleanupJob,omitempty"`
+
 	// target has the resolved addresses, and what the target reported about
 	// itself.
 	//
@@ -159,7 +165,7 @@ type GuardStatus struct {
 	FiredAt metav1.MicroTime `json:"firedAt"`
 }
 
-// JobReference identifies the load Job.
+// JobReference identifies a Job of the run.
 type JobReference struct {
 	// name of the Job.
 	//

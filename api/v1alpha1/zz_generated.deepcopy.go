@@ -509,6 +509,11 @@ func (in *EtcdBenchmarkStatus) DeepCopyInto(out *EtcdBenchmarkStatus) {
 		*out = new(JobReference)
 		**out = **in
 	}
+	if in.CleanupJob != nil {
+		in, out := &in.CleanupJob, &out.CleanupJob
+		*out = new(JobReference)
+		**out = **in
+	}
 	if in.Target != nil {
 		in, out := &in.Target, &out.Target
 		*out = new(TargetStatus)

@@ -33,6 +33,7 @@ type options struct {
 	terminationFile string
 	metricsAddress  string
 	collectGrace    time.Duration
+	podTimeout      time.Duration
 }
 
 const usage = `loadgen is a client pod of an etcd benchmark. The operator starts it. To run a benchmark
@@ -46,6 +47,7 @@ Exit status:
   0  done
   1  failed; the termination message has the reason
   2  wrong command line
+  3  nothing was deleted, because a client pod of the run may still write
 
 Flags:
 `
@@ -92,6 +94,7 @@ func (o *options) flags(stderr io.Writer) *flag.FlagSet {
 	flags.StringVar(&o.terminationFile, "termination-file", plan.TerminationMessageFile, "`FILE` for the result, written before the process exits")
 	flags.StringVar(&o.metricsAddress, "metrics-address", ":"+strconv.Itoa(plan.MetricsPort), "`ADDRESS` at which "+plan.MetricsPath+" and "+plan.ReadyPath+" are served")
 	flags.DurationVar(&o.collectGrace, "collect-grace", plan.CollectGraceSeconds*time.Second, "maximum time for which a finished pod serves its final metrics; it stops earlier when the operator has collected them. A pod that failed before its measured window uses 3s")
+	flags.DurationVar(&o.podTimeout, plan.PodTimeoutFlag, 0, "of clean: how long it waits while a client pod of the run still changes its key. After that, and by default at once, it deletes nothing and fails")
 	return flags
 }
 

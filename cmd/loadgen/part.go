@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -11,6 +12,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/tuning"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
 )
@@ -104,13 +106,17 @@ func writeTermination(path string, final *results.Snapshot, log *slog.Logger) {
 
 // clean deletes the keys that a run has left, if the run's marker is there.
 func clean(ctx context.Context, o options, stderr io.Writer) int {
-	if err := cleanPrefix(ctx, o); err != nil {
-		fmt.Fprintln(stderr, "loadgen clean:", err)
-		// The operator shows the message. If the file cannot be written, the log has it.
-		_ = os.WriteFile(o.terminationFile, []byte(err.Error()), 0o644)
-		return exitFailed
+	err := cleanPrefix(ctx, o)
+	if err == nil {
+		return exitDone
 	}
-	return exitDone
+	fmt.Fprintln(stderr, "loadgen clean:", err)
+	// The operator shows the message. If the file cannot be written, the log has it.
+	_ = os.WriteFile(o.terminationFile, []byte(err.Error()), 0o644)
+	if load.StillWrites(err) {
+		return plan.ExitStillWrites
+	}
+	return exitFailed
 }
 
 func cleanPrefix(ctx context.Context, o options) (err error) {
@@ -119,10 +125,9 @@ func cleanPrefix(ctx context.Context, o options) (err error) {
 		return err
 	}
 	driver := datastore.New(p, 0)
-	defer func() {
-		if cerr := driver.Close(); err == nil {
-			err = cerr
-		}
-	}()
-	return load.Clean(ctx, p, driver)
+	if err = load.Clean(ctx, p, driver, o.podTimeout); load.StillWrites(err) {
+		// Without Close, the lock of a ZooKeeper lasts until the session expires.
+		return err
+	}
+	return errors.Join(err, driver.Close())
 }

@@ -169,9 +169,11 @@ func (p *pod) exits(within time.Duration) int {
 }
 
 // terminate sends SIGTERM.
-func (p *pod) terminate() {
+func (p *pod) terminate() { p.signal(syscall.SIGTERM) }
+
+func (p *pod) signal(s syscall.Signal) {
 	p.t.Helper()
-	if err := p.command.Process.Signal(syscall.SIGTERM); err != nil {
+	if err := p.command.Process.Signal(s); err != nil {
 		p.t.Fatal(err)
 	}
 }

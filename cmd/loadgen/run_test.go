@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -334,22 +335,47 @@ func TestAPortThatIsTakenIsNotFatal(t *testing.T) {
 	}
 }
 
-func TestCleanDeletesWhatAKilledPodLeft(t *testing.T) {
+// The cleanup spares the keys of a pod that lives. It deletes those of a pod that is frozen, and that pod writes nothing when
+// it goes on.
+func TestCleanWaitsUntilAPodSendsNothing(t *testing.T) {
+	t.Parallel()
 	cluster, client := oneMember(t)
-	p := newPod(t, planFor(cluster.Endpoints, endless)).start(0)
+	slow := planFor(cluster.Endpoints, endless, func(p *plan.Plan) {
+		p.TimeoutSeconds, p.Load.DurationSeconds, p.Load.RequestTimeoutSeconds = 900, new(int32(800)), 1
+		p.Load.Rate = &spec.Rate{PerSecond: 50, Arrival: spec.ArrivalConstant}
+	})
+	p := newPod(t, slow).start(0)
 	p.control(plan.StartAtFile, startNow())
 	p.awaits("measured requests", func(s *results.Snapshot) bool {
-		return s.Operations[spec.OperationPut] != nil && s.Operations[spec.OperationPut].Latency.Count() > 2_000
+		return s.Operations[spec.OperationPut] != nil && s.Operations[spec.OperationPut].Latency.Count() > 20
 	})
-	p.kill()
-	if n := keysLeft(t, client); n < 2_000 {
-		t.Fatalf("a killed pod left %d keys, wanted over 2000", n)
+	live := newPod(t, slow).start(0, "clean")
+	if code := live.exits(time.Minute); code != plan.ExitStillWrites {
+		t.Errorf("clean beside a live pod: exit code %d", code)
 	}
-	if code := newPod(t, planFor(cluster.Endpoints)).start(0, "clean").exits(30 * time.Second); code != exitDone {
-		t.Errorf("clean: exit code %d", code)
+	if message, err := os.ReadFile(live.terminationFile()); err != nil || !strings.HasPrefix(string(message), string(results.FailurePodStillWrites)+": ") {
+		t.Errorf("termination message %q, %v", message, err)
+	}
+	if n := keysLeft(t, client); n < 20 {
+		t.Errorf("%d keys of a live run are left", n)
+	}
+	p.signal(syscall.SIGSTOP)
+	if code := newPod(t, slow).start(0, "clean", "--"+plan.PodTimeoutFlag+"=1m").exits(3 * time.Minute); code != exitDone {
+		t.Errorf("clean beside a frozen pod: exit code %d", code)
 	}
 	if n := keysLeft(t, client); n != 0 {
 		t.Errorf("%d keys are left", n)
+	}
+	p.control(plan.CollectedFile, "true")
+	p.signal(syscall.SIGCONT)
+	if code := p.exits(2 * time.Minute); code != exitFailed {
+		t.Errorf("the pod that was given up: exit code %d", code)
+	}
+	if f := p.terminationMessage().Failure; f == nil || f.Reason != results.FailureOwnershipLost {
+		t.Errorf("the pod that was given up: %+v", f)
+	}
+	if n := keysLeft(t, client); n != 0 {
+		t.Errorf("the pod that was given up wrote %d keys", n)
 	}
 }
 

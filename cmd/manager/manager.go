@@ -79,6 +79,9 @@ func addControllers(m ctrl.Manager, o options) error {
 	if err := benchmarks.SetupWithManager(m, controller.Options{MaxConcurrentReconciles: o.workers}); err != nil {
 		return fmt.Errorf("registering the controller of EtcdBenchmarks: %w", err)
 	}
+	if err := controllers.NewCleanupJobReconciler(m).SetupWithManager(m, controller.Options{}); err != nil {
+		return fmt.Errorf("registering the controller of cleanup Jobs: %w", err)
+	}
 	if err := controllers.NewEtcdBenchmarkSuiteReconciler(m).SetupWithManager(m, controller.Options{}); err != nil {
 		return fmt.Errorf("registering the controller of EtcdBenchmarkSuites: %w", err)
 	}

@@ -96,7 +96,7 @@ func awaitMore(t *testing.T, b *v1alpha1.EtcdBenchmark, requests int64) {
 func cleanupPods(t *testing.T, b *v1alpha1.EtcdBenchmark) []corev1.Pod {
 	t.Helper()
 	var pods corev1.PodList
-	if err := suite.client.List(suite.ctx, &pods, client.InNamespace(b.Namespace), client.MatchingLabels{"batch.kubernetes.io/job-name": b.CleanupJobName()}); err != nil {
+	if err := suite.client.List(suite.ctx, &pods, client.InNamespace(b.Namespace), client.MatchingLabels{v1alpha1.LabelRunUID: string(b.UID), v1alpha1.LabelComponent: v1alpha1.ComponentCleanup}); err != nil {
 		t.Fatal(err)
 	}
 	return pods.Items

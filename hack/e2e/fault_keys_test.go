@@ -5,6 +5,9 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -15,6 +18,8 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/certificates"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
 // requireLeft requires that keys are left, and that the object, or an event about its deletion, says how to delete
@@ -59,7 +64,7 @@ func (v victim) requireNotCleaned(t *testing.T, why string) string {
 		}
 		return nil
 	})
-	if missing := containsAll(cleaned.Message, []string{why, benchmark.RemovalCommand(v.run)}); missing != nil {
+	if missing := containsAll(cleaned.Message, []string{why, benchmark.Leftover(v.run).Command}); missing != nil {
 		t.Error(missing)
 	}
 	return cleaned.Message
@@ -70,8 +75,8 @@ func (v victim) requireNotCleaned(t *testing.T, why string) string {
 func (v victim) requireCommandReported(t *testing.T, condition string) {
 	t.Helper()
 	if v.run.Namespace != v.target.namespace {
-		if log := operatorLog(t); !strings.Contains(log, benchmark.RemovalCommand(v.run)) {
-			t.Errorf("wanted the operator's log to say %q", benchmark.RemovalCommand(v.run))
+		if log := operatorLog(t); !strings.Contains(log, benchmark.Leftover(v.run).Command) {
+			t.Errorf("wanted the operator's log to say %q", benchmark.Leftover(v.run).Command)
 		}
 		return
 	}
@@ -81,7 +86,7 @@ func (v victim) requireCommandReported(t *testing.T, condition string) {
 			return err
 		}
 		for _, e := range events.Items {
-			if e.Reason == v1alpha1.ReasonKeysLeft && e.Message != condition && strings.Contains(e.Message, benchmark.RemovalCommand(v.run)) {
+			if e.Reason == v1alpha1.ReasonKeysLeft && e.Message != condition && strings.Contains(e.Message, benchmark.Leftover(v.run).Command) {
 				return nil
 			}
 		}
@@ -102,15 +107,35 @@ func operatorLog(t *testing.T) string {
 	return string(log)
 }
 
-// deleteByHand runs the reported command.
+// deleteByHand runs the reported command, with the flags for TLS that etcdctl needs.
 func (v victim) deleteByHand(t *testing.T) {
 	t.Helper()
-	quoted, ok := strings.CutPrefix(benchmark.RemovalCommand(v.run), "etcdctl del --prefix ")
-	if !ok {
-		t.Fatalf("wanted a command that deletes a prefix, found %q", benchmark.RemovalCommand(v.run))
+	command := benchmark.Leftover(v.run).Command
+	if v.run.Spec.Target.TLS != nil {
+		command += " " + strings.Join(clientFlags(t), " ")
 	}
-	if _, err := v.target.etcdctl("del", "--prefix", strings.Trim(quoted, "'")); err != nil {
-		t.Fatal(err)
+	cmd := exec.CommandContext(suite.ctx, "bash", "-c", command)
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+suite.kubeconfig, "PATH="+filepath.Join(suite.root, "bin")+":"+filepath.Join(suite.root, "bin", "tools")+":"+os.Getenv("PATH"))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v: %s", command, err, out)
 	}
 	v.requireCleaned(t, true)
+}
+
+// clientFlags are the flags for TLS of a client.
+func clientFlags(t *testing.T) (flags []string) {
+	t.Helper()
+	user, err := issue(suite.authority, certificates.Holder{Name: "benchmark"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for flag, file := range map[string]string{"--cacert": plan.CAFile, "--cert": plan.CertFile, "--key": plan.KeyFile} {
+		path := filepath.Join(dir, file)
+		if err := os.WriteFile(path, user[file], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		flags = append(flags, flag, path)
+	}
+	return flags
 }

@@ -79,11 +79,12 @@ func planTarget(t v1alpha1.Target, endpoints []string) plan.Target {
 	return out
 }
 
-// RemovalCommand returns the shell command that deletes the keys and leases of b from its target.
-func RemovalCommand(b *v1alpha1.EtcdBenchmark) string {
-	r, o := Run(b), workload.Owner{UID: string(b.UID), Alone: b.Spec.Target.KeyPrefix == ""}
-	if t := b.Status.Target; t != nil && len(t.Endpoints) > 0 {
-		o.Endpoint = t.Endpoints[0]
+// Leftover returns what a user does about keys and leases that b has left in its target.
+func Leftover(b *v1alpha1.EtcdBenchmark) workload.Leftover {
+	var endpoints []string
+	if b.Status.Target != nil {
+		endpoints = b.Status.Target.Endpoints
 	}
-	return r.RemovalCommand(b.Spec.Target.Datastore, o)
+	r := Run(b)
+	return r.Leftover(b.Spec.Target.Datastore, endpoints)
 }

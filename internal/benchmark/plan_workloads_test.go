@@ -1,8 +1,6 @@
 package benchmark
 
 import (
-	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -135,31 +133,6 @@ func TestPlanOfWorkloads(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, workload.ClusterOf(spec.Kubernetes{Profile: spec.ClusterMedium})); diff != "" {
 		t.Errorf("cluster (-want +got):\n%s", diff)
-	}
-}
-
-// The removal command revokes exactly the leases that the plan lets the pods grant.
-func TestTheRemovalCommandRevokesTheLeasesOfTheRun(t *testing.T) {
-	b := runtest.Puts()
-	if RemovalCommand(b) != "etcdctl del --prefix 'etcdbench/11112222/'" {
-		t.Errorf("a run without leases is removed by %s", RemovalCommand(b))
-	}
-	b.Spec.Workload = spec.Workload{Type: spec.WorkloadLease, Lease: &spec.Lease{Operation: spec.LeaseGrant, TTLSeconds: 60}}
-	p, err := Plan(b, b.Spec.Target.Endpoints)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, _ := strings.Cut(RemovalCommand(b), "grep '^")
-	digits, _, _ := strings.Cut(rest, "'")
-	if len(digits) != 10 {
-		t.Fatalf("the command %s does not look for ten digits", RemovalCommand(b))
-	}
-	for id, want := range map[int64]bool{
-		p.FirstLease - 1: false, p.FirstLease: true, p.LeaseID(workload.LeaseOfClient, 1<<22-1): true, p.FirstLease + workload.LeaseIDs: false,
-	} {
-		if found := strings.HasPrefix(fmt.Sprintf("%016x", id), digits); found != want || p.OwnsLease(id) != want {
-			t.Errorf("lease %016x: the command takes it: %v, the plan owns it: %v, wanted %v", id, found, p.OwnsLease(id), want)
-		}
 	}
 }
 

@@ -19,8 +19,26 @@ func decideOverdue(o Observed, now time.Time) *Decision {
 		return nil
 	}
 	d := &Decision{Message: "The EtcdBenchmark was deleted."}
-	giveUp(o, d)
+	letGo(o, d, now)
 	return d
+}
+
+// letGo removes the finalizer of a deleted object whose keys are not deleted yet. A cleanup Job that works goes on. If
+// there is none, because a pod was still there, it is created now: it waits for that pod itself.
+func letGo(o Observed, d *Decision, now time.Time) {
+	startsNow := o.finished() && o.status().Target != nil && !o.Cleanup.Exists && keys(o).Status != metav1.ConditionTrue
+	if !startsNow && !o.Cleanup.isWorking() {
+		giveUp(o, d)
+		return
+	}
+	if startsNow {
+		createCleanup(o, d, now)
+	}
+	if hasFinalizer(o) {
+		d.Notes = append(d.Notes, Note{v1alpha1.ReasonKeysLeft, fmt.Sprintf(
+			"The object is deleted before the keys under the prefix %s are. A cleanup Job goes on: an event on it will have the result.", o.Run.KeyPrefix())})
+		d.do(RemoveFinalizer)
+	}
 }
 
 // decideAftermath handles a finished run: it releases the pods, has the keys deleted, removes the finalizer, and
@@ -86,9 +104,13 @@ func clean(o Observed, d *Decision, now time.Time) {
 	case stillWrites(o, now):
 		d.wake(now.Add(heartbeat), now)
 	case !o.Cleanup.Exists:
-		startCleanup(o, d)
+		startCleanup(o, d, now)
 	case o.Cleanup.Deleting:
 		d.wake(now.Add(time.Second), now)
+	case o.Cleanup.StillWrites && now.Before(writesUntil(o)):
+		d.Cleaned = &Cleaned{metav1.ConditionUnknown, v1alpha1.ReasonPodStillWrites, o.Cleanup.Failed}
+		d.do(DeleteCleanup)
+		createCleanup(o, d, now)
 	case o.Cleanup.Succeeded:
 		d.Cleaned = &Cleaned{metav1.ConditionTrue, v1alpha1.ReasonKeysDeleted, "The cleanup Job deleted the keys that the client pods had left."}
 	case o.Cleanup.Failed != "":
@@ -99,7 +121,7 @@ func clean(o Observed, d *Decision, now time.Time) {
 }
 
 // stillWrites reports whether a pod may still write or delete keys. A pod that is still there a minute after its
-// deletion is on a node that does not answer; its own timeout has ended its load.
+// deletion is on a node that does not answer. The cleanup Job sees whether that pod shows that it lives.
 func stillWrites(o Observed, now time.Time) bool {
 	lives := func(p Pod) bool { return p.State == PodRunning || p.State == PodWaiting }
 	assumedEnd := o.status().CompletionTime.Add(releaseGrace + time.Minute)
@@ -108,22 +130,47 @@ func stillWrites(o Observed, now time.Time) bool {
 
 // startCleanup creates the cleanup Job once after the run. If that Job failed, a second one follows when the object is
 // deleted, because the target may be available again.
-func startCleanup(o Observed, d *Decision) {
+func startCleanup(o Observed, d *Decision, now time.Time) {
 	if o.status().Target == nil || !o.deleting() && failedBefore(o) {
 		return
 	}
-	d.do(CreateCleanup)
+	createCleanup(o, d, now)
+}
+
+// maxPodTimeout bounds how long one cleanup Job waits for a pod.
+const maxPodTimeout = time.Hour
+
+// createCleanup creates a cleanup Job. The first one fails at once if a client pod still shows that it lives, so that
+// status says so soon. One that follows, or that will not be repeated, waits for that pod to end.
+func createCleanup(o Observed, d *Decision, now time.Time) {
+	a := Action{Act: CreateCleanup}
+	if o.Cleanup.StillWrites || o.deleting() {
+		a.PodTimeout = min(max(writesUntil(o).Sub(now), 0), maxPodTimeout)
+	}
+	d.Actions = append(d.Actions, a)
+}
+
+// writesUntil is when the client pods have ended their load at the latest: each ends it spec.timeoutSeconds after it was
+// admitted, and then waits for responses.
+func writesUntil(o Observed) time.Time {
+	from := timesOut(o)
+	if a := o.status().Admission; a != nil && a.LockedAt != nil {
+		from = latest(from, a.LockedAt.Add(seconds(o.spec().TimeoutSeconds)))
+	}
+	return from.Add(time.Minute + 2*o.Run.Resolved().Load.RequestTimeout())
 }
 
 func failedCleanup(o Observed, d *Decision) {
 	switch {
-	case o.deleting() && !o.Cleanup.Created.After(o.Run.DeletionTimestamp.Time):
+	case o.deleting() && o.Cleanup.Created.Before(o.Run.DeletionTimestamp.Time):
 		d.do(DeleteCleanup)
 	case o.deleting():
 		giveUp(o, d)
+	case o.Cleanup.Spared:
+		d.Cleaned = &Cleaned{metav1.ConditionFalse, v1alpha1.ReasonKeysLeft, "The cleanup Job left keys alone: " + o.Cleanup.Failed + "."}
 	default:
 		d.Cleaned = &Cleaned{metav1.ConditionFalse, v1alpha1.ReasonKeysLeft, fmt.Sprintf(
-			"The cleanup Job %s failed: %s. To delete the keys by hand: %s", o.Run.CleanupJobName(), o.Cleanup.Failed, benchmark.RemovalCommand(o.Run))}
+			"The cleanup Job failed: %s. %s", o.Cleanup.Failed, benchmark.Leftover(o.Run))}
 	}
 }
 
@@ -150,7 +197,7 @@ func giveUp(o Observed, d *Decision) {
 	}
 	if !o.cleaned() {
 		d.Notes = append(d.Notes, Note{v1alpha1.ReasonKeysLeft, fmt.Sprintf(
-			"Keys may be left under the prefix %s. To delete them: %s", o.Run.KeyPrefix(), benchmark.RemovalCommand(o.Run))})
+			"Keys may be left under the prefix %s. %s", o.Run.KeyPrefix(), benchmark.Leftover(o.Run))})
 	}
 	releaseObject(o, d)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/runtest"
 )
 
 // silent adds the status of a pod that did not report in its time.
@@ -43,6 +44,8 @@ func TestAftermath(t *testing.T) {
 		"cleanup works":                  {scenario(startSet(t0), ended, completed, cleanup(Cleanup{Created: t0})), 0, "", ""},
 		"cleanup done":                   {scenario(startSet(t0), ended, completed, cleanup(Cleanup{Succeeded: true})), 0, "", metav1.ConditionTrue},
 		"cleanup failed":                 {scenario(startSet(t0), ended, completed, cleanup(Cleanup{Failed: "x"})), 0, "", metav1.ConditionFalse},
+		"a pod still writes":             {scenario(startSet(t0), ended, completed, cleanup(Cleanup{Failed: "x", StillWrites: true})), 0, "DeleteCleanup, CreateCleanup", metav1.ConditionUnknown},
+		"for longer than it may":         {scenario(startSet(t0), ended, completed, cleanup(Cleanup{Failed: "x", StillWrites: true})), 2 * time.Hour, "", metav1.ConditionFalse},
 		"failed, and gone":               {scenario(startSet(t0), ended, completed, cleaned(metav1.ConditionFalse)), 0, "", ""},
 		"failed, deleted: once more":     {scenario(startSet(t0), ended, completed, cleaned(metav1.ConditionFalse), cleanup(Cleanup{Failed: "x", Created: t0}), deleted(t0.Add(time.Second))), 2 * time.Second, "DeleteCleanup", ""},
 		"deleted: another try":           {scenario(startSet(t0), ended, completed, cleaned(metav1.ConditionFalse), deleted(t0)), 0, "CreateCleanup", ""},
@@ -52,6 +55,10 @@ func TestAftermath(t *testing.T) {
 		"time to live over":              {scenario(done, ended, completed, clean, ttl(10)), 10 * time.Second, "RemoveFinalizer, DeleteRun", ""},
 		"time to live over, keys left":   {scenario(startSet(t0), ended, completed, cleaned(metav1.ConditionFalse), ttl(10)), 10 * time.Second, "", ""},
 		"deleted long ago, not done":     {scenario(running, deleted(t0)), deletionGrace, "RemoveFinalizer", ""},
+		"deleted: cleanup goes on":       {scenario(startSet(t0), ended, completed, cleanup(Cleanup{Created: t0}), deleted(t0)), deletionGrace, "RemoveFinalizer", ""},
+		"deleted: cleanup just failed":   {scenario(startSet(t0), ended, completed, cleanup(Cleanup{Created: t0, Failed: "x"}), deleted(t0)), deletionGrace, "DeleteCleanup, RemoveFinalizer", ""},
+		"deleted: a pod is still there":  {scenario(startSet(t0), completed, deleted(t0)), deletionGrace, "CreateCleanup, RemoveFinalizer", ""},
+		"deleted: nothing was written":   {scenario(done, completed, deleted(t0)), deletionGrace, "RemoveFinalizer", ""},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -73,11 +80,58 @@ func TestAftermath(t *testing.T) {
 	}
 }
 
+// The first cleanup Job tells soon that a pod still writes. One that follows, or that will not be repeated, waits for that
+// pod to end by itself.
+func TestHowLongTheCleanupWaitsForAPod(t *testing.T) {
+	completed := finished(v1alpha1.ReasonCompleted)
+	limits := func(o *Observed) {
+		o.Run.Spec.TimeoutSeconds, o.Run.Status.Admission = 600, &v1alpha1.Admission{At: metav1.NewMicroTime(t0)}
+		o.Run.Spec.Load.RequestTimeoutSeconds = 5
+	}
+	writes := func(o *Observed) { o.Cleanup = Cleanup{Exists: true, Failed: "x", StillWrites: true} }
+	day := func(o *Observed) { o.Run.Spec.TimeoutSeconds = 86_400 }
+	tests := map[string]struct {
+		seen Observed
+		want time.Duration
+	}{
+		"first":                    {scenario(startSet(t0), ended, completed, limits), 0},
+		"repeated":                 {scenario(startSet(t0), ended, completed, limits, writes), 670*time.Second - time.Minute},
+		"repeated, with a limit":   {scenario(startSet(t0), ended, completed, limits, writes, day), maxPodTimeout},
+		"of a deleted run":         {scenario(startSet(t0), ended, completed, limits, deleted(t0)), 670*time.Second - time.Minute},
+		"after the pods' own time": {scenario(startSet(t0.Add(-time.Hour)), ended, completed, limits, deleted(t0), func(o *Observed) { o.Run.Status.Admission.At = metav1.NewMicroTime(t0.Add(-time.Hour)) }), 0},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			for i := range tc.seen.Pods {
+				tc.seen.Pods[i].Started = true
+			}
+			d := Decide(tc.seen, t0.Add(time.Minute))
+			last := d.Actions[len(d.Actions)-1]
+			if last.Act != CreateCleanup || last.PodTimeout != tc.want {
+				t.Errorf("wanted a cleanup Job that waits %v for a pod, found %+v", tc.want, d.Actions)
+			}
+		})
+	}
+}
+
+// A command is advised only if it does what is needed: not while a pod writes, and not about keys of others.
+func TestTheCommandIsLeftOutWhereItDoesNotHelp(t *testing.T) {
+	for name, c := range map[string]Cleanup{"a pod writes": {StillWrites: true}, "keys of others": {Spared: true}, "no luck": {}} {
+		t.Run(name, func(t *testing.T) {
+			c.Exists, c.Failed = true, "the reason"
+			d := Decide(scenario(startSet(t0), ended, finished(v1alpha1.ReasonCompleted), pod(0, func(p *Pod) { p.Started = true }), func(o *Observed) { o.Cleanup = c }), t0)
+			if got := strings.Contains(d.Cleaned.Message, benchmark.Leftover(runtest.Puts()).Command[:20]); got != (name == "no luck") || !strings.Contains(d.Cleaned.Message, c.Failed) {
+				t.Errorf("found %q", d.Cleaned.Message)
+			}
+		})
+	}
+}
+
 // TestGivingUpNamesTheKeys: the note must contain a shell command that deletes the remaining keys.
 func TestGivingUpNamesTheKeys(t *testing.T) {
 	o := scenario(startSet(t0), deleted(t0), func(o *Observed) { o.Run.Spec.Target.KeyPrefix = "it's/" })
 	d := Decide(o, t0.Add(deletionGrace))
-	if len(d.Notes) != 1 || !strings.Contains(d.Notes[0].Message, benchmark.RemovalCommand(o.Run)) {
+	if len(d.Notes) != 1 || !strings.Contains(d.Notes[0].Message, benchmark.Leftover(o.Run).Command) {
 		t.Errorf("wanted a note with the command, found %+v", d.Notes)
 	}
 	cleaned(metav1.ConditionTrue)(&o)

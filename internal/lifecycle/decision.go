@@ -82,6 +82,8 @@ type Action struct {
 	// Pod and Annotations are set for Annotate and Start.
 	Pod         string
 	Annotations map[string]string
+	// PodTimeout is set for CreateCleanup: how long the Job waits while a client pod shows that it lives.
+	PodTimeout time.Duration
 }
 
 func (d *Decision) do(acts ...Act) {

@@ -160,7 +160,8 @@ func knownReason(r results.FailureReason) string {
 		results.FailureAuthenticationFailed, results.FailureSecretInvalid, results.FailurePrefixNotEmpty,
 		results.FailureInvalidPlan, results.FailureNoQuorum, results.FailureAlarmRaised,
 		results.FailureQuotaInsufficient, results.FailureControlPlaneTarget, results.FailureUnsupported,
-		results.FailureTimedOut, results.FailureTargetLost, results.FailureTargetBusy, results.FailureTargetTaken:
+		results.FailureTimedOut, results.FailureTargetLost, results.FailureTargetBusy, results.FailureTargetTaken,
+		results.FailureOwnershipLost:
 		return string(r)
 	}
 	return v1alpha1.ReasonPodFailed

@@ -63,7 +63,13 @@ type Cleanup struct {
 	Succeeded bool
 	// Failed is why the Job failed; empty otherwise.
 	Failed string
+	// StillWrites: it failed because a client pod showed that it lives. Spared: it left keys that the run did not write,
+	// or that are no longer the run's.
+	StillWrites, Spared bool
 }
+
+// isWorking reports whether the Job has not ended.
+func (c Cleanup) isWorking() bool { return c.Exists && !c.Deleting && !c.Succeeded && c.Failed == "" }
 
 func (o Observed) spec() *v1alpha1.EtcdBenchmarkSpec     { return &o.Run.Spec }
 func (o Observed) status() *v1alpha1.EtcdBenchmarkStatus { return &o.Run.Status }

@@ -70,6 +70,8 @@ func (w *world) workOnCleanup(hostile bool) {
 	case !w.cleanup.Exists, hostile && w.rand.IntN(3) == 0:
 	case hostile && w.rand.IntN(2) == 0 || w.now.Sub(w.cleanup.Created) > 2*time.Minute:
 		w.cleanup.Failed = "no luck"
+	case hostile && w.rand.IntN(4) == 0:
+		w.cleanup.Failed, w.cleanup.StillWrites = "it lives", true
 	case w.rand.IntN(2) == 0:
 		w.cleanup.Succeeded = true
 		w.store.sweep()
@@ -190,8 +192,9 @@ func (w *world) checkAftermath(steps int, hostile bool, reason string) {
 	}
 	bound := w.run.DeletionTimestamp.Add(deletionGrace + heartbeat)
 	w.until(hostile, bound, func() bool { return w.gone })
-	if w.cleanup.Exists {
-		w.fail("the cleanup Job was left behind")
+	// A cleanup Job that works goes on.
+	if w.cleanup.Exists && !w.cleanup.isWorking() {
+		w.fail("a cleanup Job that has ended was left behind")
 	}
 	w.checkNotes()
 }

@@ -30,8 +30,8 @@ func TestLastAnswersOfTheWarmUpCountForThroughputOnly(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := planOf(tc.change)
 			w := workload.New(p.Run)
-			c := newClient(0, nullConn{}, w, p)
-			e := newEngine(p, w, []*client{c}, newRecorder())
+			c := newClient(0, nullConn{}, w, p, always())
+			e := newEngine(p, w, []*client{c}, newRecorder(), always())
 			part, err := p.Part(0)
 			if err != nil {
 				t.Fatal(err)

@@ -23,6 +23,8 @@ type client struct {
 	// pod is the index of the client's pod. value is the buffer for values that are marked with it.
 	pod   int
 	value []byte
+	// permit is looked at before each request.
+	permit *permit
 	// pause is how long the client waited after its last request because the target could not be reached.
 	pause time.Duration
 	// alarm times how long the client holds a lock or a leadership; nil until the first one.
@@ -30,8 +32,9 @@ type client struct {
 }
 
 // newClient returns the client with this number in the pod, from 0.
-func newClient(number int, conn Conn, w *workload.Workload, p plan.Plan) *client {
+func newClient(number int, conn Conn, w *workload.Workload, p plan.Plan, permit *permit) *client {
 	c := &client{
+		permit:   permit,
 		shard:    number,
 		conn:     conn,
 		workload: w,
@@ -54,10 +57,17 @@ func newRequest(p plan.Plan, w *workload.Workload) Request {
 	return Request{Pairs: make([]Pair, w.KeysAtOnce()), Consistency: p.Consistency(), Timeout: p.Load.RequestTimeout()}
 }
 
-// do sends one operation and waits for its response.
-func (c *client) do(ctx context.Context, op workload.Operation) {
+// do sends one operation and waits for its response. If it had to wait for the permission to send, it returns when that
+// wait ended, else 0.
+func (c *client) do(ctx context.Context, op workload.Operation) (waited Instant) {
 	c.prepare(op)
+	waited, ok := c.permit.await(ctx)
+	if !ok {
+		c.response.cancel()
+		return 0
+	}
 	c.conn.Do(ctx, &c.request, &c.response)
+	return waited
 }
 
 // prepare makes the request of an operation.

@@ -116,8 +116,8 @@ func TestALockIsReleasedWhenTheLoadIsCutOff(t *testing.T) {
 	ctx, cut := context.WithCancel(WithPhase(t.Context(), results.PhaseMeasured))
 	d := &fakeDriver{answer: func(context.Context, *Request, *Response) { cut() }}
 	w := workload.New(p.Run)
-	c := newClient(0, &fakeConn{d}, w, p)
-	e := newEngine(p, w, []*client{c}, newRecorder())
+	c := newClient(0, &fakeConn{d}, w, p, always())
+	e := newEngine(p, w, []*client{c}, newRecorder(), always())
 	e.prepare(part, Now())
 	defer e.close()
 	e.send(ctx, c, e.measured, 0, dueAt(Now()))

@@ -21,6 +21,7 @@ type Step struct {
 type disturber struct {
 	source Disturber
 	plans  []spec.Disturbance
+	permit *permit
 	// cancel ends disturbances in progress; nil before begin.
 	cancel  context.CancelFunc
 	running sync.WaitGroup
@@ -30,7 +31,8 @@ type disturber struct {
 }
 
 // begin starts the disturbances of a window.
-func (d *disturber) begin(ctx context.Context, window *stint) {
+func (d *disturber) begin(ctx context.Context, window *stint, permit *permit) {
+	d.permit = permit
 	ctx, d.cancel = context.WithCancel(ctx)
 	for _, p := range d.plans {
 		d.running.Go(func() { d.repeat(ctx, p, window) })
@@ -45,15 +47,23 @@ func (d *disturber) end() {
 	}
 }
 
-// repeat makes one disturbance each time it is due. A disturbance that was due while the previous one was still running
-// is left out and counted: two in immediate succession are not what the plan asks for.
+// repeat makes one disturbance each time it is due. A disturbance that was due while the previous one was still running,
+// or while the pod may not send, is left out and counted: two in immediate succession are not what the plan asks for.
 func (d *disturber) repeat(ctx context.Context, p spec.Disturbance, window *stint) {
 	for due := window.start.Add(p.Every()); !window.over(due) && waitFor(ctx, due, nil); {
-		d.source.Disturb(ctx, p, func(s Step) { d.record(ctx, p.Type, window.start, s) })
+		if d.permit.isOpen() {
+			d.source.Disturb(ctx, p, func(s Step) { d.record(ctx, p.Type, window.start, s) })
+		} else {
+			d.leaveOut(p.Type)
+		}
 		for due = due.Add(p.Every()); due < Now() && !window.over(due); due = due.Add(p.Every()) {
-			d.change(p.Type, func(done *results.Disturbance) { done.LeftOut++ })
+			d.leaveOut(p.Type)
 		}
 	}
+}
+
+func (d *disturber) leaveOut(kind spec.DisturbanceType) {
+	d.change(kind, func(done *results.Disturbance) { done.LeftOut++ })
 }
 
 const stillRunning = "it was still running when the window ended"

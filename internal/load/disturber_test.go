@@ -28,7 +28,7 @@ func disturbFor(t *testing.T, window time.Duration, take func(ctx context.Contex
 	start := Now()
 	s := newStint(workload.Measured, plan.Part{}, nil, nil, start, start.Add(window), unlimited)
 	defer s.close()
-	d.begin(t.Context(), s)
+	d.begin(t.Context(), s, always())
 	waitFor(t.Context(), start.Add(window), nil)
 	d.end()
 	return d.results()[spec.DisturbanceCompact]

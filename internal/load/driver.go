@@ -13,7 +13,7 @@ import (
 
 // Driver connects one client pod to the target of one run over one transport. A driver may also implement Locker,
 // Observer, Prober, Sampler and Disturber, which only some stores support. Errors are an *Error if the cause is known.
-// Every method except Close returns soon after its context ends. Connect, View, Sample and Requests may be called at any
+// Every method except Close returns soon after its context ends. Connect, Sign, View, Sample and Requests may be called at any
 // time, Disturb once at a time for each disturbance of the plan, and one of Look, Lock and Unlock at a time. All other methods
 // are called by one goroutine at a time.
 type Driver interface {
@@ -25,12 +25,19 @@ type Driver interface {
 	// Claim makes the run the owner of its prefix, or joins the other pods if the run already owns it. If the prefix
 	// holds anything else, Claim fails as PrefixNotEmpty and changes nothing.
 	Claim(ctx context.Context) error
+	// Sign renews the pod's sign of life, a key that the claim has made. The store carries it out only if the pod may
+	// still write; otherwise the error is ErrDisowned. Sign may be called again before it has returned.
+	Sign(ctx context.Context) error
+	// Signs returns the version of each pod's sign of life, by its key: those that have claimed and not released. A version
+	// never comes back.
+	Signs(ctx context.Context) (map[string]int64, error)
 	// Release declares that this pod writes no more. The last pod to do so deletes the run's keys; the others wait for
 	// a limited time for that. An error comes with CleaningKeysLeft.
 	Release(ctx context.Context) (results.Cleaning, error)
-	// Clean deletes what the run's pods left behind, after all of them are gone. It does nothing if nothing is left. It
-	// fails if the prefix holds keys that the run does not own.
-	Clean(ctx context.Context) error
+	// Clean deletes what the run's pods left behind, if their signs of life are still these. It does nothing if nothing
+	// is left. It fails as PodStillWrites if another sign was found, and if the prefix holds keys that the run does not
+	// own.
+	Clean(ctx context.Context, signs map[string]int64) error
 	// Requests returns how many requests were sent to the target so far, each attempt counted once, by the phase in its
 	// context (see WithPhase).
 	Requests() map[spec.RPC]map[results.Phase]uint64
@@ -206,6 +213,12 @@ const (
 func (r *Response) Unknown(o spec.Operation) {
 	now := Now()
 	*r = Response{Sent: now, Received: now, Code: CodeUnimplemented, Detail: fmt.Sprintf("the driver does not support the operation %q", o)}
+}
+
+// cancel fills the response to a request that was not sent, because its load was over.
+func (r *Response) cancel() {
+	now := Now()
+	*r = Response{Sent: now, Received: now, Code: CodeCanceled, Detail: "the load ended before the request was sent"}
 }
 
 // Succeeded reports whether the target carried out the request.

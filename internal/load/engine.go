@@ -19,6 +19,7 @@ type engine struct {
 	workload *workload.Workload
 	clients  []*client
 	recorder *recorder
+	permit   *permit
 	// ledger is notified of measured puts; nil if the run has no watchers.
 	ledger *ledger
 
@@ -34,8 +35,8 @@ type engine struct {
 	runners []*runner
 }
 
-func newEngine(p plan.Plan, w *workload.Workload, clients []*client, r *recorder) *engine {
-	return &engine{plan: p, workload: w, clients: clients, recorder: r}
+func newEngine(p plan.Plan, w *workload.Workload, clients []*client, r *recorder, permit *permit) *engine {
+	return &engine{plan: p, workload: w, clients: clients, recorder: r, permit: permit}
 }
 
 // sendGrace is how long after the window's end free clients still send arrivals that were due in it. Without it, a late
@@ -176,7 +177,7 @@ func (e *engine) openLoop(ctx context.Context, c *client, s *stint) {
 func (e *engine) send(ctx context.Context, c *client, s *stint, ordinal int64, at requestTime) {
 	op := e.workload.At(s.stream, s.part.Number(ordinal))
 	e.announce(s, op, at.due)
-	c.do(ctx, op)
+	at = at.notBefore(c.do(ctx, op))
 	sent := c.response.Sent
 	e.account(c, s, op, at)
 	defer func() { e.occupied(c, s, sent) }()
@@ -187,8 +188,7 @@ func (e *engine) send(ctx context.Context, c *client, s *stint, ordinal int64, a
 	due := c.response.Received.Add(hold)
 	// The client releases what it acquired even if the load was cut off meanwhile.
 	c.waitUntil(ctx, due)
-	c.do(ctx, next)
-	e.account(c, s, next, dueAt(due))
+	e.account(c, s, next, dueAt(due).notBefore(c.do(ctx, next)))
 }
 
 // occupied records how long a measured request of an open loop kept its client busy.

@@ -245,8 +245,8 @@ func benchEngine(tb testing.TB) (*engine, *client) {
 	tb.Helper()
 	p := planOf(func(p *plan.Plan) { p.Load.Requests = new(int64(1 << 40)) })
 	w := workload.New(p.Run)
-	c := newClient(0, nullConn{}, w, p)
-	e := newEngine(p, w, []*client{c}, newRecorder())
+	c := newClient(0, nullConn{}, w, p, always())
+	e := newEngine(p, w, []*client{c}, newRecorder(), always())
 	part, err := p.Part(0)
 	if err != nil {
 		tb.Fatal(err)
@@ -267,9 +267,9 @@ func TestAStopInTheWarmUpMeasuresNothing(t *testing.T) {
 	for range 100 {
 		var clients []*client
 		for n := range 8 {
-			clients = append(clients, newClient(n, nullConn{}, w, p))
+			clients = append(clients, newClient(n, nullConn{}, w, p, always()))
 		}
-		e := newEngine(p, w, clients, r)
+		e := newEngine(p, w, clients, r, always())
 		e.prepare(part, Now())
 		done := e.start(t.Context())
 		// Wait until the clients have drawn an operation.

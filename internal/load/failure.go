@@ -40,3 +40,12 @@ func FailureOf(err error) *results.Failure {
 	}
 	return &results.Failure{Reason: results.FailurePodFailed, Message: err.Error()}
 }
+
+// refuses reports whether a failed claim was refused before it could write.
+func refuses(r results.FailureReason) bool {
+	switch r {
+	case results.FailurePrefixNotEmpty, results.FailureAuthenticationFailed, results.FailureTLSFailed, results.FailureSecretInvalid:
+		return true
+	}
+	return false
+}

@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"math"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -27,6 +28,8 @@ type fakeDriver struct {
 	first func() members.View
 	// view is the members' view; nil means an empty one.
 	view func() members.View
+	// signs are the signs of life in the store; nil means none.
+	signs func() map[string]int64
 	// sample changes a member's metrics.
 	sample func(n int64, s *members.Sample)
 
@@ -66,7 +69,18 @@ func (d *fakeDriver) Connect(ctx context.Context, connection int) (Conn, error) 
 
 func (d *fakeDriver) Claim(ctx context.Context) error { return d.step(ctx, "claim") }
 
-func (d *fakeDriver) Clean(context.Context) error { return nil }
+func (d *fakeDriver) Sign(ctx context.Context) error { return d.step(ctx, "sign") }
+
+func (d *fakeDriver) Signs(context.Context) (map[string]int64, error) {
+	if d.signs == nil {
+		return nil, nil
+	}
+	return d.signs(), nil
+}
+
+func (d *fakeDriver) Clean(ctx context.Context, _ map[string]int64) error {
+	return d.step(ctx, "clean")
+}
 
 func (d *fakeDriver) Release(ctx context.Context) (results.Cleaning, error) {
 	d.released.Store(true)
@@ -295,4 +309,11 @@ func sentIn(s *results.Snapshot, phase results.Phase) uint64 {
 		n += phases[phase]
 	}
 	return n
+}
+
+// always returns a permit that never ends.
+func always() *permit {
+	p := &permit{}
+	p.until.Store(math.MaxInt64)
+	return p
 }

@@ -18,8 +18,8 @@ type laneClient struct {
 	time      requestTime
 	// at is the index of the client's stint in a closed loop.
 	at int
-	// pausing: the client waits before its next request.
-	pausing bool
+	// pausing: the client waits before its next request. parked: it waits for the permission to send its request.
+	pausing, parked bool
 }
 
 func newLaneClient(c *client, conn LaneConn, r *runner) *laneClient {
@@ -32,7 +32,28 @@ func (l *laneClient) send(s phaseStint, ordinal int64, at requestTime) {
 	l.current, l.time = s, at
 	l.operation = l.workload.At(s.stream, s.part.Number(ordinal))
 	l.prepare(l.operation)
-	l.lane.Send(s.phase, &l.request, &l.response)
+	if l.parked = !l.permit.isOpen(); !l.parked {
+		l.lane.Send(s.phase, &l.request, &l.response)
+	}
+}
+
+// unpark sends the request that waits for the permission.
+func (l *laneClient) unpark() {
+	if l.parked && l.permit.isOpen() {
+		l.parked, l.time = false, l.time.notBefore(Now())
+		l.lane.Send(l.current.phase, &l.request, &l.response)
+	}
+}
+
+// abort ends the request in flight, or the wait for the permission to send it.
+func (l *laneClient) abort() {
+	if l.parked {
+		l.parked = false
+		l.response.cancel()
+		l.done()
+		return
+	}
+	l.lane.Abort()
 }
 
 // done is called back when the request has ended.

@@ -35,7 +35,7 @@ func TestMissingKeysFailARequest(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := planOf(func(p *plan.Plan) { p.Workload = tc.workload })
 			w := workload.New(p.Run)
-			c := newClient(0, nil, w, p)
+			c := newClient(0, nil, w, p, always())
 			c.prepare(w.At(workload.Measured, 0))
 			if got := c.request.Missing(tc.found); got != tc.want {
 				t.Errorf("%d keys found: got %q, wanted %q", tc.found, got, tc.want)
@@ -51,7 +51,7 @@ func TestRequestsOfIntervals(t *testing.T) {
 			Delivery: spec.DeliveryWhole, KeysPerRequest: 7, Limit: new(int64(3)), KeysOnly: true, Consistency: spec.Serializable, Keys: fewKeys(), Values: shortValues(),
 		}}
 	})
-	c := newClient(0, nil, workload.New(p.Run), p)
+	c := newClient(0, nil, workload.New(p.Run), p, always())
 	c.prepare(workload.Operation{Kind: spec.OperationRange, Stream: workload.Measured, Key: 8, Needs: 7})
 	if r := c.request; string(r.Key) != "p/0008" || string(r.End) != "p/0014\x00" || r.Needs != 7 || r.Consistency != spec.Serializable || r.Preload {
 		t.Errorf("the read is %+v", r)

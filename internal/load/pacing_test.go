@@ -46,7 +46,7 @@ func TestAnOpenLoopSaysThatItsTimersAreCoarse(t *testing.T) {
 }
 
 func TestAnAlarmOfGoIsCoarse(t *testing.T) {
-	e, part := newEngine(planOf(forOneSecond(50)), nil, nil, newRecorder()), plan.Part{Pods: 1}
+	e, part := newEngine(planOf(forOneSecond(50)), nil, nil, newRecorder(), always()), plan.Part{Pods: 1}
 	e.prepare(part, Now())
 	defer e.close()
 	for name, a := range alarms() {

@@ -81,6 +81,7 @@ func (e *engine) startRunners(ctx context.Context) {
 		r.running.Add(len(r.clients))
 	}
 	for _, r := range e.runners {
+		e.permit.onRenewal(func() { r.loop.Post(r.unpark) })
 		r.loop.Post(r.start)
 	}
 	context.AfterFunc(ctx, func() {
@@ -140,8 +141,15 @@ func (r *runner) start() {
 // abort ends all requests in flight, and all pauses.
 func (r *runner) abort() {
 	for _, c := range r.clients {
-		c.lane.Abort()
+		c.abort()
 		c.wakeUp()
+	}
+}
+
+// unpark lets clients send that wait for the permission.
+func (r *runner) unpark() {
+	for _, c := range r.clients {
+		c.unpark()
 	}
 }
 

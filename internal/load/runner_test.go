@@ -148,12 +148,13 @@ func newTrial(t *testing.T, loads spec.Load, loops int, answer func(*Request) (s
 		trial.loops = append(trial.loops, newQueueLoop())
 	}
 	w := workload.New(p.Run)
+	permit := always()
 	var clients []*client
 	for i := range int(loads.Clients) {
 		conn := &laneConn{loop: trial.loops[i%loops], answer: answer, seen: seen}
-		clients = append(clients, newClient(i, conn, w, p))
+		clients = append(clients, newClient(i, conn, w, p, permit))
 	}
-	trial.engine = newEngine(p, w, clients, newRecorder())
+	trial.engine = newEngine(p, w, clients, newRecorder(), permit)
 	trial.prepare(plan.Part{Pods: 1, Requests: loads.RequestBound()}, Now())
 	t.Cleanup(func() {
 		origin = before

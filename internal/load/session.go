@@ -77,6 +77,9 @@ type Session struct {
 	meter     *process.Meter
 	state     state
 	lookout   *lookout
+	// permit and signs are the pod's permission to send, from the claim until the release.
+	permit permit
+	signs  signs
 	// lock is nil if the run does not use the target's lock.
 	lock *targetLock
 	// life is the context of Run; lifetime ends the session at the plan's timeout. abandon ends the load with an error.
@@ -125,6 +128,7 @@ func NewSession(c Config) (*Session, error) {
 		return nil, Errorf(results.FailureInvalidPlan, "%s does not support disturbances: remove disturbances from the plan", c.Plan.Target.Datastore)
 	}
 	s.lookout = newLookout(c, s.recorder)
+	s.signs = signs{driver: c.Driver, permit: &s.permit, lost: func(err error) { s.abandon(err) }}
 	s.lock = newTargetLock(c)
 	if s.workload.Marked() {
 		s.ledger = newLedger(c.Index, s.recorder)
@@ -169,7 +173,7 @@ func (s *Session) Run(ctx context.Context) error {
 
 // cutsShort reports whether a failure ended the load after requests were measured.
 func cutsShort(r results.FailureReason) bool {
-	return r == results.FailureTargetLost || r == results.FailureTargetTaken
+	return r == results.FailureTargetLost || r == results.FailureTargetTaken || r == results.FailureOwnershipLost
 }
 
 // watchForOthers ends the lookout, unless client pod 0 must watch the target for other pods. Then the lookout lasts
@@ -325,20 +329,15 @@ func (s *Session) look(ctx context.Context) (*results.Target, members.View, erro
 // something to release.
 func (s *Session) claim(ctx context.Context) error {
 	s.state.setCleaning(results.CleaningKeysLeft)
+	began := Now()
 	err := s.driver.Claim(ctx)
 	if f := FailureOf(err); f != nil && refuses(f.Reason) {
 		s.state.setCleaning(results.CleaningNothingWritten)
 	}
-	return err
-}
-
-// refuses reports whether a failed claim was refused before it could write.
-func refuses(r results.FailureReason) bool {
-	switch r {
-	case results.FailurePrefixNotEmpty, results.FailureAuthenticationFailed, results.FailureTLSFailed, results.FailureSecretInvalid:
-		return true
+	if err == nil {
+		s.signs.begin(began)
 	}
-	return false
+	return err
 }
 
 // interruption replaces an error that the end of ctx caused by its meaning. An error with its own reason is kept.
@@ -376,6 +375,7 @@ func (s *Session) release(ctx context.Context) {
 }
 
 func (s *Session) releaseKeys(ctx context.Context) {
+	s.signs.end()
 	if s.state.cleaningIs(results.CleaningNothingWritten) {
 		return
 	}

@@ -55,6 +55,12 @@ type requestTime struct{ due, ready, next Instant }
 // dueAt returns the time of a request that its client can send when it is due.
 func dueAt(due Instant) requestTime { return requestTime{due: due, ready: due, next: never} }
 
+// notBefore returns the time of a request that its client could not send before an instant.
+func (t requestTime) notBefore(i Instant) requestTime {
+	t.ready = max(t.ready, i)
+	return t
+}
+
 // pacing is a lock. Unlike sync.Mutex, it does not make the goroutine that unlocks it yield its processor to the next
 // one, so a client sends its due request before the next client begins to wait.
 type pacing chan struct{}

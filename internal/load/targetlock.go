@@ -80,20 +80,23 @@ func (l *targetLock) take(ctx context.Context, waiting func(Holder)) (exists boo
 // the same: keys that stay are worse than a run that is disturbed for a moment.
 const cleanWait = LockTTL + 10*time.Second
 
-// Clean deletes what the run's pods left behind, and holds the lock of the target meanwhile.
-func Clean(ctx context.Context, p plan.Plan, d Driver) error {
+// Clean deletes what the run's pods left behind, once they send nothing any more, and holds the lock of the target
+// meanwhile. While a pod shows that it lives, Clean waits for podTimeout, and then fails as PodStillWrites. It leaves the
+// lock to expire then.
+func Clean(ctx context.Context, p plan.Plan, d Driver, podTimeout time.Duration) error {
+	w := newSignWatch(d, p.Load.RequestTimeout(), podTimeout)
 	l := newTargetLock(Config{Plan: p, Driver: d})
 	if l == nil {
-		return d.Clean(ctx)
+		return w.clean(ctx)
 	}
 	l.waits, l.wait = true, cleanWait
 	if exists, err := l.take(ctx, func(Holder) {}); err == nil && exists {
 		l.waits = false
 		l.keep(func(error) {})
 	}
-	err := d.Clean(ctx)
+	err := w.clean(ctx)
 	// A lock that cannot be freed expires.
-	_ = l.release(ctx, true)
+	_ = l.release(ctx, !StillWrites(err))
 	return err
 }
 

@@ -69,7 +69,7 @@ func (s *Session) clients(ctx context.Context) ([]*client, error) {
 			if round >= s.part.ClientsOn(connection) {
 				continue
 			}
-			added := newClient(len(clients), conn, s.workload, s.plan)
+			added := newClient(len(clients), conn, s.workload, s.plan, &s.permit)
 			added.pod = s.part.Index
 			clients = append(clients, added)
 			numbers = append(numbers, connection+round*int(s.plan.Load.Connections))
@@ -94,7 +94,7 @@ func connOf(ctx context.Context, conn Conn, client int) (Conn, error) {
 // the run's timeout ended it.
 func (s *Session) load(ctx context.Context, startAt time.Time, clients []*client) error {
 	start := Now()
-	e := newEngine(s.plan, s.workload, clients, s.recorder)
+	e := newEngine(s.plan, s.workload, clients, s.recorder, &s.permit)
 	e.setLedger(s.ledger)
 	e.prepare(s.part, start)
 	defer e.close()
@@ -136,7 +136,7 @@ func (s *Session) awaitWindow(ctx context.Context, e *engine, done <-chan struct
 		s.state.enter(results.StageMeasuring)
 		if s.part.Index == 0 {
 			s.sampler.begin(ctx)
-			s.disturber.begin(ctx, e.measured)
+			s.disturber.begin(ctx, e.measured, &s.permit)
 		}
 		if s.plan.Load.Requests != nil {
 			err = s.watchForLoss(ctx, e, done)

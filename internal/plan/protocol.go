@@ -1,5 +1,23 @@
 package plan
 
+import "time"
+
+// Times of the signs of life. A client pod shows the store that it lives, and sends only while the store has confirmed
+// that.
+const (
+	// SignEvery is the interval of the signs.
+	SignEvery = 20 * time.Second
+	// SendFor is how long after its last confirmed sign the pod sends.
+	SendFor = 40 * time.Second
+	// stillMargin is for what a sign and a request need beside SendFor and the request's time-out.
+	stillMargin = 20 * time.Second
+)
+
+// StillFor is how long the signs of a pod must not have changed until none of its requests is in flight any more.
+func StillFor(requestTimeout time.Duration) time.Duration {
+	return SendFor + stillMargin + requestTimeout
+}
+
 // Files, annotations and addresses of a client pod. The pod reads annotations from a downward API volume, which has one
 // file per annotation. The file is empty while the annotation is not set.
 const (
@@ -10,6 +28,10 @@ const (
 	// DigestFlag is the client pod's flag with the Digest of its plan. The flag is part of the pod's template, which
 	// cannot be changed; a ConfigMap can be replaced. The pod has the target's credentials, so it accepts no other plan.
 	DigestFlag = "plan-sha256"
+	// PodTimeoutFlag is the cleanup's flag for how long it waits while a client pod still shows that it lives.
+	PodTimeoutFlag = "pod-timeout"
+	// ExitStillWrites is the exit status of a cleanup that deleted nothing, because a client pod may still write.
+	ExitStillWrites = 3
 	// ControlDir holds the files StartAtFile, StopFile and CollectedFile.
 	ControlDir = "/etc/etcdbench/control"
 	// TLSDir holds ca.crt, tls.crt and tls.key of the target's Secret.

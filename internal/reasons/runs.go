@@ -25,6 +25,7 @@ var ends = []Entry{
 	{End, v1alpha1.ReasonTargetLost, "The members stopped answering in the measured window and did not come back: no request succeeded any more, and no member answered a linearizable read for 5 s, or for the request time-out if that is longer. " + untilThen, "Check the members."},
 	{End, v1alpha1.ReasonTargetBusy, "Another run held the lock of the target for `spec.schedulingTimeoutSeconds`. Nothing was written.", "Wait until the other run has ended. It may have been started elsewhere: by another operator, or with `run --local`. To load the target beside it, set `target.concurrentRuns: Allow`."},
 	{End, v1alpha1.ReasonTargetTaken, "The target did not answer for so long that the run's lock expired, and another run took it. " + untilThen, "Check why the target did not answer, and repeat the run."},
+	{End, v1alpha1.ReasonOwnershipLost, "The key of a client pod, or the run's marker, is gone, or the target refuses to renew that key, for example because its database is full. The pod sends nothing any more. " + untilThen, "Find out what changed the keys under the run's prefix, or free space in the target."},
 	{End, v1alpha1.ReasonTargetUnhealthy, "The target answers, but cannot be used.", "Read the message. For example, etcd is full or overloaded, or a ZooKeeper accepts no further connection (`maxClientCnxns`)."},
 	{End, v1alpha1.ReasonTLSFailed, "The TLS handshake failed: the client pod did not accept the member's certificate, or the member did not accept the client's.", "Check the CA and the names in the certificates."},
 	{End, v1alpha1.ReasonAuthenticationFailed, "The target refused the user, or the user lacks permissions.", "Check the user and its role."},
@@ -50,6 +51,7 @@ var ends = []Entry{
 
 var keys = []Entry{
 	{Keys, v1alpha1.ReasonKeysDeleted, "No key of the run is left in the target.", ""},
+	{Keys, v1alpha1.ReasonPodStillWrites, "A client pod that the operator has lost still changes its key in the target. The cleanup waits until it has ended, at the latest after `spec.timeoutSeconds`.", "Find the pod's process on its node. End it if you need the target sooner."},
 	{Keys, v1alpha1.ReasonKeysLeft, "Keys of the run may be left under its prefix.", "Use the command in the condition's message, or `kubectl etcdbench clean`."},
 	{Keys, v1alpha1.ReasonNothingWritten, "The run ended before it wrote to the target.", ""},
 }

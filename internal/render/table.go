@@ -207,7 +207,7 @@ func (t *table) footer() {
 	}
 	t.gap()
 	// The command is for copying, so it is not wrapped.
-	command := benchmark.RemovalCommand(t.b)
+	command := benchmark.Leftover(t.b).Command
 	before, after, found := strings.Cut(c.Message, command)
 	t.sentence("keys left: ", strings.TrimSpace(before))
 	if found {

@@ -79,6 +79,11 @@ const (
 	FailureTargetBusy FailureReason = "TargetBusy"
 	// FailureTargetTaken: another run took the lock of the target while this run loaded it.
 	FailureTargetTaken FailureReason = "TargetTaken"
+	// FailureOwnershipLost: the pod may not write any more, because its key or the run's marker is gone or cannot be
+	// renewed.
+	FailureOwnershipLost FailureReason = "OwnershipLost"
+	// FailurePodStillWrites is a reason of the cleanup alone: a pod whose keys it should delete shows that it lives.
+	FailurePodStillWrites FailureReason = "PodStillWrites"
 )
 
 // Failure is why a client pod could not do its part.

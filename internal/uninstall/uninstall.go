@@ -154,8 +154,8 @@ func (r Runs) release(ctx context.Context, b *v1alpha1.EtcdBenchmark) error {
 	if err := r.Client.Patch(ctx, b, patch); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("removing the finalizer of run %s: %w", client.ObjectKeyFromObject(b), err)
 	}
-	fmt.Fprintf(r.Log, "%s was not cleaned in time: its keys may still be in the target; remove them with: %s\n",
-		client.ObjectKeyFromObject(b), benchmark.RemovalCommand(b))
+	fmt.Fprintf(r.Log, "%s was not cleaned in time: its keys may still be in the target. %s\n",
+		client.ObjectKeyFromObject(b), benchmark.Leftover(b))
 	return nil
 }
 

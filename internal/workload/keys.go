@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strconv"
@@ -36,6 +37,12 @@ func (k *KeyWriter) AppendKey(dst []byte, key int64) []byte {
 		dst = append(dst, '0')
 	}
 	return append(dst, number...)
+}
+
+// IsNumbered reports whether AppendKey could have written a key.
+func (k *KeyWriter) IsNumbered(key []byte) bool {
+	number, isUnder := bytes.CutPrefix(key, []byte(k.prefix))
+	return isUnder && len(number) == k.size && len(bytes.Trim(number, "0123456789")) == 0
 }
 
 // The limits of the API or above. Within them, sums and products of a plan's numbers do not overflow, and loops over

@@ -28,11 +28,11 @@ func checkZooKeeper(r *Run) []error {
 	}
 }
 
-// removeFromZooKeeper checks the marker first, because deleteall has no condition.
-func removeFromZooKeeper(r *Run, o Owner) string {
-	root, zkCli := "/"+strings.Trim(r.Prefix, "/"), "zkCli.sh "
-	if o.Endpoint != "" {
-		zkCli += "-server " + shellQuoted(o.Endpoint) + " "
+// listedByZooKeeper does not delete: deleteall of zkCli.sh has no condition, and would delete znodes of others, too.
+func listedByZooKeeper(r *Run, endpoints []string) Leftover {
+	zkCli := "zkCli.sh "
+	if len(endpoints) > 0 {
+		zkCli += "-server " + shellQuoted(endpoints[0]) + " "
 	}
-	return zkCli + "stat " + shellQuoted(root+"/.owner-"+o.UID) + " && " + zkCli + "deleteall " + shellQuoted(root)
+	return Leftover{"To list them:", zkCli + "ls -R " + shellQuoted("/"+strings.Trim(r.Prefix, "/"))}
 }

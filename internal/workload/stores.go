@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
@@ -13,32 +14,41 @@ import (
 type store struct {
 	// check returns all reasons why the store does not support the run.
 	check func(r *Run) []error
-	// removal returns the shell command that deletes a run's keys.
-	removal func(r *Run, o Owner) string
+	// leftover returns what a user does about a run's keys that are left at these addresses.
+	leftover func(r *Run, endpoints []string) Leftover
 }
 
 var stores = map[spec.Datastore]store{
-	spec.Etcd:      {check: anything, removal: removeFromEtcd},
-	spec.Kine:      {check: checkKine, removal: removeFromKine},
-	spec.ZooKeeper: {check: checkZooKeeper, removal: removeFromZooKeeper},
+	spec.Etcd:      {check: anything, leftover: cleanedByPlugin},
+	spec.Kine:      {check: checkKine, leftover: cleanedByPlugin},
+	spec.ZooKeeper: {check: checkZooKeeper, leftover: listedByZooKeeper},
 }
 
 // anything is the check of a store that supports every run.
 func anything(*Run) []error { return nil }
 
-// Owner is the owner of a prefix.
-type Owner struct {
-	// UID of the run.
-	UID string
-	// Endpoint is an address of the store; empty if unknown.
-	Endpoint string
-	// Alone: the prefix was generated for the run, so it holds no other keys.
-	Alone bool
+// Leftover is what a user does about keys that a run has left: a sentence that ends in a colon, and a shell command. The
+// command never deletes a key that is not the run's.
+type Leftover struct{ Intro, Command string }
+
+// String returns both.
+func (l Leftover) String() string { return l.Intro + " " + l.Command }
+
+// Leftover returns what a user does about the run's keys that are left in a store at these addresses.
+func (r *Run) Leftover(d spec.Datastore, endpoints []string) Leftover {
+	return stores[d].leftover(r, endpoints)
 }
 
-// RemovalCommand returns the shell command that deletes a run's keys from a store. A prefix that a user chose may hold
-// other keys; the command deletes them only if the marker shows that the run owns the prefix.
-func (r *Run) RemovalCommand(d spec.Datastore, o Owner) string { return stores[d].removal(r, o) }
+// cleanedByPlugin is for stores that clean of the plugin serves.
+func cleanedByPlugin(r *Run, endpoints []string) Leftover {
+	command := "kubectl etcdbench clean "
+	if len(endpoints) > 0 {
+		command += "--endpoints " + shellQuoted(strings.Join(endpoints, ",")) + " "
+	}
+	return Leftover{"To delete them, with the same flags for TLS and user as etcdctl:", command + shellQuoted(r.Prefix)}
+}
+
+func shellQuoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // CheckStore returns all reasons why a store does not support the run; nil if it does.
 func (r *Run) CheckStore(d spec.Datastore) error {

@@ -1,11 +1,14 @@
 package resources
 
 import (
+	"time"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
 // Limits of the cleanup Job.
@@ -57,28 +60,47 @@ func LoadJob(run *v1alpha1.EtcdBenchmark, image string) (*batchv1.Job, error) {
 
 // CleanupJob returns the Job that deletes the remaining keys. It has no owner, because it must survive the deletion of
 // the run. Its plan is in an annotation, because the plan's ConfigMap is deleted with the run.
-func CleanupJob(run *v1alpha1.EtcdBenchmark, image string) (*batchv1.Job, error) {
+//
+// podTimeout is how long it waits while a client pod shows that it lives. After that it fails at once, and is not repeated.
+func CleanupJob(run *v1alpha1.EtcdBenchmark, image string, podTimeout time.Duration) (*batchv1.Job, error) {
 	p, encoded, err := planOf(run)
 	if err != nil {
 		return nil, err
 	}
 	return &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{
-			Name:      run.CleanupJobName(),
-			Namespace: run.Namespace,
-			Labels:    Labels(run, v1alpha1.ComponentCleanup),
+			GenerateName: run.CleanupJobPrefix(),
+			Namespace:    run.Namespace,
+			Labels:       Labels(run, v1alpha1.ComponentCleanup),
 		},
 		Spec: batchv1.JobSpec{
-			BackoffLimit:            new(int32(2)),
-			ActiveDeadlineSeconds:   new(min(cleanupSeconds+max(p.Keys().Count, p.PreloadCount())/cleanupKeysPerSecond, maxCleanupSeconds)),
+			BackoffLimit: new(int32(2)),
+			PodFailurePolicy: &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
+				Action: batchv1.PodFailurePolicyActionFailJob,
+				OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
+					Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{plan.ExitStillWrites},
+				},
+			}}},
+			ActiveDeadlineSeconds:   new(cleanupDeadline(p, podTimeout)),
 			TTLSecondsAfterFinished: new(int32(cleanupTTLSeconds)),
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{
 					Labels:      podLabels(run, v1alpha1.ComponentCleanup),
 					Annotations: podAnnotations(map[string]string{planAnnotation: string(encoded)}),
 				},
-				Spec: cleanupPod(run, image, encoded),
+				Spec: cleanupPod(run, image, encoded, podTimeout),
 			},
 		},
 	}, nil
+}
+
+// PlanOf returns the plan of a cleanup Job.
+func PlanOf(cleanup *batchv1.Job) (plan.Plan, error) {
+	return plan.Decode([]byte(cleanup.Spec.Template.Annotations[planAnnotation]))
+}
+
+// cleanupDeadline returns how many seconds the cleanup Job may take: to wait for pods that may still write, and to delete.
+func cleanupDeadline(p plan.Plan, podTimeout time.Duration) int64 {
+	deletion := min(cleanupSeconds+max(p.Keys().Count, p.PreloadCount())/cleanupKeysPerSecond, maxCleanupSeconds)
+	return deletion + int64((plan.StillFor(p.Load.RequestTimeout())+podTimeout)/time.Second)
 }

@@ -1,6 +1,8 @@
 package resources
 
 import (
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -35,10 +37,10 @@ func loadPod(run *v1alpha1.EtcdBenchmark, image string, encodedPlan []byte) core
 	return podSpec(run, c, volumes)
 }
 
-func cleanupPod(run *v1alpha1.EtcdBenchmark, image string, encodedPlan []byte) corev1.PodSpec {
+func cleanupPod(run *v1alpha1.EtcdBenchmark, image string, encodedPlan []byte, podTimeout time.Duration) corev1.PodSpec {
 	volumes := cleanupVolumes(run)
 	c := container(run, image, volumes)
-	c.Args = []string{"clean", onlyPlan(encodedPlan)}
+	c.Args = []string{"clean", onlyPlan(encodedPlan), "--" + plan.PodTimeoutFlag + "=" + podTimeout.Truncate(time.Second).String()}
 	return podSpec(run, c, volumes)
 }
 

@@ -1,8 +1,10 @@
 package resources
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
@@ -40,7 +42,7 @@ func loadJob(t *testing.T, run *v1alpha1.EtcdBenchmark) *batchv1.Job {
 
 func cleanupJob(t *testing.T) *batchv1.Job {
 	t.Helper()
-	job, err := CleanupJob(newRun(), image)
+	job, err := CleanupJob(newRun(), image, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +154,7 @@ func TestCleanupNeedsNothingOfTheRun(t *testing.T) {
 	if len(job.OwnerReferences) != 0 {
 		t.Errorf("wanted no owner, found %v", job.OwnerReferences)
 	}
-	if *job.Spec.ActiveDeadlineSeconds != 120 || *job.Spec.TTLSecondsAfterFinished == 0 {
+	if *job.Spec.ActiveDeadlineSeconds != 120+waitSeconds || *job.Spec.TTLSecondsAfterFinished == 0 {
 		t.Errorf("wanted it bounded, and removed even without an operator, found %+v", job.Spec)
 	}
 	p, err := plan.Decode([]byte(job.Spec.Template.Annotations["etcdbench.dev/plan"]))
@@ -165,27 +167,48 @@ func TestCleanupNeedsNothingOfTheRun(t *testing.T) {
 	}
 }
 
+// waitSeconds is how long the cleanup of newRun waits for signs of life.
+var waitSeconds = int64(plan.StillFor(newRun().Spec.Load.RequestTimeout()) / time.Second)
+
+// A cleanup Job has time to wait for a pod that still writes. It ends at once if that pod goes on.
+func TestCleanupWaitsForPods(t *testing.T) {
+	job, err := CleanupJob(newRun(), image, 5*time.Minute+time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if args := job.Spec.Template.Spec.Containers[0].Args; !slices.Contains(args, "--pod-timeout=5m0s") || *job.Spec.ActiveDeadlineSeconds != 120+waitSeconds+300 {
+		t.Errorf("found %v, and %d s", args, *job.Spec.ActiveDeadlineSeconds)
+	}
+	rules := job.Spec.PodFailurePolicy.Rules
+	if len(rules) != 1 || rules[0].Action != batchv1.PodFailurePolicyActionFailJob || !slices.Equal(rules[0].OnExitCodes.Values, []int32{plan.ExitStillWrites}) {
+		t.Errorf("found %+v", rules)
+	}
+	if p, err := PlanOf(job); err != nil || p.RunUID != string(newRun().UID) {
+		t.Errorf("found the plan %+v, %v", p, err)
+	}
+}
+
 // TestCleanupHasTimeForItsKeys: a Job with too little time would leave the keys forever.
 func TestCleanupHasTimeForItsKeys(t *testing.T) {
 	for keys, want := range map[int64]int64{1: 120, 4_000_000: 1_120, 99_999_999: 3_600} {
 		run := newRun()
 		run.Spec.Workload.Put.Keys.Count = keys
-		job, err := CleanupJob(run, image)
+		job, err := CleanupJob(run, image, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := *job.Spec.ActiveDeadlineSeconds; got != want {
+		if got := *job.Spec.ActiveDeadlineSeconds - waitSeconds; got != want {
 			t.Errorf("for %d keys: wanted %d s, found %d s", keys, want, got)
 		}
 	}
 	run := newRun()
 	run.Spec.Workload = spec.Workload{Type: spec.WorkloadKubernetes, Kubernetes: &spec.Kubernetes{Nodes: 5000}}
-	job, err := CleanupJob(run, image)
+	job, err := CleanupJob(run, image, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	// 5,000 leases and 150,000 pods.
-	if got := *job.Spec.ActiveDeadlineSeconds; got != 120+155_000/cleanupKeysPerSecond {
+	if got := *job.Spec.ActiveDeadlineSeconds; got != 120+155_000/cleanupKeysPerSecond+waitSeconds {
 		t.Errorf("for 155,000 objects: found %d s", got)
 	}
 }
@@ -225,7 +248,7 @@ func TestPodsTakeOnePlan(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			want := append(tc.args, "--plan-sha256="+plan.Digest([]byte(tc.plan)))
-			if diff := cmp.Diff(want, tc.pod.Containers[0].Args); diff != "" {
+			if diff := cmp.Diff(want, tc.pod.Containers[0].Args[:len(want)]); diff != "" {
 				t.Errorf("arguments (-wanted +found):\n%s", diff)
 			}
 		})

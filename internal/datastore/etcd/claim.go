@@ -3,7 +3,6 @@ package etcd
 import (
 	"context"
 	"fmt"
-	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc/codes"
@@ -19,9 +18,6 @@ func (d *Driver) Claim(ctx context.Context) error {
 	if err == nil {
 		err = d.claim(ctx, client)
 	}
-	if err == nil {
-		d.beat(beatEvery, func(ctx context.Context, sign lifeSign) { d.beatOnce(ctx, client, sign) })
-	}
 	return settled(ctx, err, d.addresses())
 }
 
@@ -33,8 +29,7 @@ func (d *Driver) claim(ctx context.Context, client *clientv3.Client) error {
 	if err != nil {
 		return err
 	}
-	now := time.Now()
-	register := clientv3.OpPut(d.podKey(), lifeSign{Began: now, Seen: now}.encode())
+	register := clientv3.OpPut(d.podKey(), d.lifeSign())
 	won, err := commit(ctx, client,
 		append(outside, noKeyIn(d.plan.Prefix, clientv3.GetPrefixRangeEnd(d.plan.Prefix))),
 		clientv3.OpPut(d.markerKey(), d.plan.RunUID), register)

@@ -232,6 +232,9 @@ func TestAStormLetsItsLeasesExpire(t *testing.T) {
 	cluster, client := oneMember(t)
 	p := planFor(cluster.Endpoints, storms(50, 130, 8))
 	d := connected(t, p)
+	if err := d.Claim(withTimeout(t)); err != nil {
+		t.Fatal(err)
+	}
 	for range 2 {
 		start, err := client.Get(t.Context(), "-")
 		if err != nil {
@@ -249,6 +252,13 @@ func TestAStormLetsItsLeasesExpire(t *testing.T) {
 		if puts != 50*130 || deletions != 50*130 {
 			t.Errorf("%d keys were put and %d deleted, wanted 6,500", puts, deletions)
 		}
+	}
+	// A pod that was given up writes no key.
+	if _, err := client.Delete(t.Context(), d.podKey()); err != nil {
+		t.Fatal(err)
+	}
+	if steps := disturb(t, d, p.Disturbances[0]); len(steps) != 1 || !errors.Is(steps[0].Err, load.ErrDisowned) || len(keysUnder(t, client, ownPrefix)) > 1 {
+		t.Errorf("after the pod's key is gone, got %+v", steps)
 	}
 }
 

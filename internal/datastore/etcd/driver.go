@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -55,9 +56,8 @@ type Driver struct {
 	// following stops the goroutine that follows the leader.
 	following context.CancelFunc
 	followed  sync.WaitGroup
-	// beating stops the goroutine that shows that this pod lives.
-	beating context.CancelFunc
-	beaten  sync.WaitGroup
+	// began is when this pod made its first sign of life.
+	began atomic.Pointer[time.Time]
 	// watching counts the goroutines of watchers, which end with their contexts.
 	watching sync.WaitGroup
 }
@@ -98,7 +98,6 @@ func (d *Driver) Close() error {
 		following()
 		d.followed.Wait()
 	}
-	d.endBeat()
 	d.watching.Wait()
 	errs := []error{d.transport.close()}
 	d.mutex.Lock()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -76,9 +75,6 @@ func (k *Kine) Claim(ctx context.Context) error {
 	}
 	if err == nil {
 		err = k.join(ctx, c)
-	}
-	if err == nil {
-		k.driver.beat(beatEvery, func(ctx context.Context, sign lifeSign) { k.beatOnce(ctx, c, sign) })
 	}
 	return settled(ctx, err, k.driver.addresses())
 }
@@ -164,8 +160,7 @@ func (k *Kine) awaitOwned(ctx context.Context, c kineClient) error {
 // join registers this pod: it writes the pod's key, and then reads the marker. A pod that deletes the run's keys does the
 // reverse: it writes the marker, and then reads the keys of pods.
 func (k *Kine) join(ctx context.Context, c kineClient) error {
-	now := time.Now()
-	if _, err := c.put(ctx, k.driver.podKey(), lifeSign{Began: now, Seen: now}.encode(), 0, kubernetes.PutOptions{}); err != nil {
+	if _, err := c.put(ctx, k.driver.podKey(), k.driver.lifeSign(), 0, kubernetes.PutOptions{}); err != nil {
 		return err
 	}
 	registered, err := c.get(ctx, k.driver.podKey())
@@ -185,11 +180,35 @@ func (k *Kine) join(ctx context.Context, c kineClient) error {
 	return k.refuse(ctx, c, k.driver.markerKey())
 }
 
-// beatOnce renews the sign of life, and ignores errors: the next beat follows.
-func (k *Kine) beatOnce(ctx context.Context, c kineClient, sign lifeSign) {
-	if own, err := c.get(ctx, k.driver.podKey()); err == nil && own != nil {
-		_, _ = c.put(ctx, k.driver.podKey(), sign.encode(), own.ModRevision, kubernetes.PutOptions{})
+// Sign implements load.Driver. A pod that was given up has no key: it is deleted before the run's objects are.
+func (k *Kine) Sign(ctx context.Context) error {
+	c, err := k.client(ctx)
+	if err != nil {
+		return err
 	}
+	own, err := c.get(ctx, k.driver.podKey())
+	switch {
+	case err != nil:
+		return signError(err)
+	case own == nil:
+		return load.ErrDisowned
+	}
+	written, err := c.put(ctx, k.driver.podKey(), k.driver.lifeSign(), own.ModRevision, kubernetes.PutOptions{})
+	if err == nil && !written {
+		// The next sign finds out whether the key is gone. Two signs at a time do this, too.
+		return context.DeadlineExceeded
+	}
+	return signError(err)
+}
+
+// Signs implements load.Driver.
+func (k *Kine) Signs(ctx context.Context) (map[string]int64, error) {
+	c, err := k.client(ctx)
+	var found []*mvccpb.KeyValue
+	if err == nil {
+		found, err = k.pods(ctx, c)
+	}
+	return revisions(found), settled(ctx, err, k.driver.addresses())
 }
 
 // leave deletes this pod's registration.

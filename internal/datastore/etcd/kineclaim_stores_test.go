@@ -97,7 +97,7 @@ func TestKineCleansAClaimThatDidNotEnd(t *testing.T) {
 	if cleaning, err := beside.Release(withTimeout(t)); err == nil || cleaning != results.CleaningKeysLeft {
 		t.Errorf("client pod 1 released with %s, %v", cleaning, err)
 	}
-	if err := k.Clean(withTimeout(t)); err != nil {
+	if err := cleanAtOnce(t, k); err != nil {
 		t.Error(err)
 	}
 	if left := keysUnder(t, c.Client.Client, p.Prefix); len(left) != 1 || left[object] == "" {
@@ -125,7 +125,7 @@ func TestKineSweepsNothingOfTheNextRun(t *testing.T) {
 	if swept, err := slow.deleteMarker(withTimeout(t), c); err != nil || !swept {
 		t.Errorf("swept: %t, %v", swept, err)
 	}
-	if err := slow.Clean(withTimeout(t)); err != nil {
+	if err := cleanAtOnce(t, slow); err != nil {
 		t.Error(err)
 	}
 	if left := keysUnder(t, c.Client.Client, p.Prefix); len(left) != 3 || left[object] == "" {

@@ -4,48 +4,11 @@ package etcd
 
 import (
 	"errors"
-	"os"
-	"os/exec"
 	"testing"
-	"time"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/kinetest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
-
-// The command that users get for leftovers works with a real etcdctl, and spares what has another owner.
-func TestKineLeftoversAreDeletedByTheCommand(t *testing.T) {
-	t.Parallel()
-	server := kinetest.Start(t)
-	c := kineClientOf(t, server)
-	p := onKine(server)
-	if err := kineOf(t, p, 0).Claim(withTimeout(t)); err != nil {
-		t.Fatal(err)
-	}
-	for _, key := range objectsOf(p, 20) {
-		create(t, c, key, "x")
-	}
-	before := keysUnder(t, c.Client.Client, p.Prefix)
-	removeBy := func(o workload.Owner) {
-		cmd := exec.CommandContext(withTimeout(t), "bash", "-c", p.RemovalCommand(spec.Kine, o))
-		cmd.Env = append(os.Environ(), "PATH="+kinetest.Tools(t)+":"+os.Getenv("PATH"), "ETCDCTL_ENDPOINTS="+server.Endpoint)
-		if out, err := cmd.CombinedOutput(); err != nil && o.UID == ownUID {
-			t.Errorf("%v: %s", err, out)
-		}
-	}
-	removeBy(workload.Owner{UID: otherUID})
-	if diff := cmp.Diff(before, keysUnder(t, c.Client.Client, p.Prefix)); diff != "" {
-		t.Errorf("the command of another run has changed keys (-want +got):\n%s", diff)
-	}
-	removeBy(workload.Owner{UID: ownUID})
-	if left := keysUnder(t, c.Client.Client, p.Prefix); len(left) > 0 {
-		t.Errorf("keys are left: %v", left)
-	}
-}
 
 // What a killed run left in kine is found and removed, but for keys that no run writes. A run that lives changes its keys.
 func TestKineLeftoversAreListedAndRemoved(t *testing.T) {
@@ -68,7 +31,9 @@ func TestKineLeftoversAreListedAndRemoved(t *testing.T) {
 	if err != nil || len(found) != 1 || found[0].Prefix != p.Prefix || found[0].Owner != ownUID || found[0].Keys != 1_203 || found[0].Seen.IsZero() {
 		t.Fatalf("found %+v, %v", found, err)
 	}
-	k.beatOnce(t.Context(), c, lifeSign{Began: time.Unix(1, 0), Seen: time.Unix(2, 0)})
+	if err := k.Sign(withTimeout(t)); err != nil {
+		t.Fatal(err)
+	}
 	if done, err := l.Remove(withTimeout(t), found[0], 0); !errors.Is(err, ErrChanged) || done.Keys > 0 {
 		t.Errorf("removed %+v of a run that lives, %v", done, err)
 	}

@@ -10,12 +10,12 @@ import (
 	"go.etcd.io/etcd/api/v3/mvccpb"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 // Release implements load.Driver.
 func (k *Kine) Release(ctx context.Context) (results.Cleaning, error) {
-	k.driver.endBeat()
 	c, err := k.client(ctx)
 	if err == nil {
 		err = k.release(ctx, c)
@@ -97,15 +97,16 @@ func (k *Kine) checkNothingLeft(ctx context.Context, c kineClient) error {
 }
 
 // Clean implements load.Driver.
-func (k *Kine) Clean(ctx context.Context) error {
+func (k *Kine) Clean(ctx context.Context, signs map[string]int64) error {
 	c, err := k.client(ctx)
 	if err == nil {
-		err = k.clean(ctx, c)
+		err = k.clean(ctx, c, signs)
 	}
 	return settled(ctx, err, k.driver.addresses())
 }
 
-func (k *Kine) clean(ctx context.Context, c kineClient) error {
+// clean first gives the dead pods up, each at the revision of its last sign of life.
+func (k *Kine) clean(ctx context.Context, c kineClient, signs map[string]int64) error {
 	for {
 		dead, err := k.pods(ctx, c)
 		if err != nil {
@@ -119,6 +120,11 @@ func (k *Kine) clean(ctx context.Context, c kineClient) error {
 			return k.checkNothingLeft(ctx, c)
 		case len(dead) == 0:
 			return k.sweep(ctx, c)
+		}
+		for _, kv := range dead {
+			if signs[string(kv.Key)] != kv.ModRevision {
+				return load.ErrStillWrites(string(kv.Key))
+			}
 		}
 		if err := c.deleteAll(ctx, dead); err != nil {
 			return err

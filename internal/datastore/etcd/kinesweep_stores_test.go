@@ -76,7 +76,7 @@ func TestKineCleansAfterPodsThatAreGone(t *testing.T) {
 	foreign := p.Prefix + "registry/pods/of/others/1"
 	create(t, c, foreign, "x")
 	cleaner := kineOf(t, p, 0)
-	if err := cleaner.Clean(withTimeout(t)); err == nil || !strings.Contains(err.Error(), "left alone") {
+	if err := cleanAtOnce(t, cleaner); err == nil || !strings.Contains(err.Error(), "left alone") {
 		t.Errorf("wanted an error about keys of others, found %v", err)
 	}
 	left := keysUnder(t, c.Client.Client, p.Prefix)
@@ -91,7 +91,7 @@ func TestKineCleansAfterPodsThatAreGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := cleaner.Clean(withTimeout(t)); err != nil {
+		if err := cleanAtOnce(t, cleaner); err != nil {
 			t.Error(err)
 		}
 	}
@@ -116,7 +116,7 @@ func TestKineDeletesNothingWithoutItsMarker(t *testing.T) {
 	create(t, c, k.driver.markerKey(), otherUID+string(markerDeleting))
 	_, err := k.Release(withTimeout(t))
 	wantFailure(t, err, results.FailurePrefixNotEmpty, k.driver.markerKey(), object)
-	wantFailure(t, kineOf(t, p, 0).Clean(withTimeout(t)), results.FailurePrefixNotEmpty, object)
+	wantFailure(t, cleanAtOnce(t, kineOf(t, p, 0)), results.FailurePrefixNotEmpty, object)
 	if left := keysUnder(t, c.Client.Client, p.Prefix); left[object] == "" {
 		t.Errorf("the object was deleted: %v", left)
 	}

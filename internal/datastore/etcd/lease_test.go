@@ -2,6 +2,7 @@ package etcd
 
 import (
 	"context"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -254,7 +255,7 @@ func TestCleanRevokesTheRunsLeasesAndNoOthers(t *testing.T) {
 		grant(t, c, p.LeaseID(workload.LeaseOfWindow, n))
 	}
 	grant(t, c, p.FirstLease, p.LeaseID(workload.LeaseOfClient, 1<<22-1))
-	if err := newDriver(t, p, 0).Clean(withTimeout(t)); err != nil {
+	if err := cleanAtOnce(t, newDriver(t, p, 0)); err != nil {
 		t.Fatal(err)
 	}
 	for _, l := range listed(t, client) {
@@ -283,7 +284,7 @@ func TestLeasesStayWhileAPodMayWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := d.sweep(withTimeout(t), control); err != errNotAlone {
+	if err := d.sweep(withTimeout(t), control, math.MaxInt64-1); err != errNotAlone {
 		t.Errorf("the sweep ended with %v, wanted %v", err, errNotAlone)
 	}
 	if n := len(listed(t, client)); n != 1 {

@@ -21,6 +21,8 @@ const (
 	revokeBlock = 1000
 	// revokeParallel is how many revocations are in flight. Members agree on each one, and on many at once.
 	revokeParallel = 32
+	// sweepAttempts is how often a sweep begins again: a request that timed out can still arrive after it.
+	sweepAttempts = 3
 )
 
 // ownLeases returns the leases that belong to the run by their IDs.

@@ -55,7 +55,7 @@ func TestKeysWithoutTheRunsMarkerStayAndAreReported(t *testing.T) {
 				t.Errorf("the release returns %s, wanted %s", cleaning, results.CleaningKeysLeft)
 			}
 			wantFailure(t, err, results.FailurePrefixNotEmpty, tc.names)
-			wantFailure(t, d.Clean(withTimeout(t)), results.FailurePrefixNotEmpty, tc.names)
+			wantFailure(t, cleanAtOnce(t, d), results.FailurePrefixNotEmpty, tc.names)
 			if diff := cmp.Diff(before, keysUnder(t, client, ownPrefix)); diff != "" {
 				t.Errorf("keys were touched without a marker (-want +got):\n%s", diff)
 			}
@@ -115,7 +115,7 @@ func TestAPrefixClaimedByAnotherRunIsClean(t *testing.T) {
 	if cleaning, err := d.Release(withTimeout(t)); err != nil || cleaning != results.CleaningKeysDeleted {
 		t.Errorf("got %s, %v of keys that another run wrote", cleaning, err)
 	}
-	if err := d.Clean(withTimeout(t)); err != nil {
+	if err := cleanAtOnce(t, d); err != nil {
 		t.Errorf("cleaning what another run owns: %v", err)
 	}
 	if diff := cmp.Diff(before, keysUnder(t, client, ownPrefix)); diff != "" {

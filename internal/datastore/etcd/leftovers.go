@@ -16,10 +16,6 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-// MinQuiet is the least time without a change that shows that no run uses a prefix: a live run changes its keys every
-// beatEvery, and may be late by some seconds.
-const MinQuiet = beatEvery + 5*time.Second
-
 // Leftovers finds and removes what runs left in an etcd that could not delete their keys.
 type Leftovers struct {
 	driver *Driver
@@ -62,6 +58,8 @@ type Leftover struct {
 	// Began and Seen are the times of the first and of the newest sign of life of its pods, by their clocks; zero if
 	// unknown.
 	Began, Seen time.Time
+	// Quiet is how long the keys of its pods must not change until the pods send nothing any more.
+	Quiet time.Duration
 	// marker is the revision of the marker, pods those of the pods' keys.
 	marker int64
 	pods   map[string]int64
@@ -83,14 +81,6 @@ func (l Leftover) hasSameOwner(other Leftover) bool {
 		}
 	}
 	return true
-}
-
-// newestPod is the newest revision of a pod's key; 0 if there is none.
-func (l Leftover) newestPod() (newest int64) {
-	for _, revision := range l.pods {
-		newest = max(newest, revision)
-	}
-	return newest
 }
 
 // leftoverPage is how many keys one request lists or deletes.
@@ -183,12 +173,14 @@ func (l *Leftovers) look(ctx context.Context, client *clientv3.Client, prefix st
 	for _, kv := range seen[0].Kvs {
 		out.Owner, out.marker = string(kv.Value), kv.ModRevision
 	}
+	out.Quiet = plan.StillFor(0)
 	for _, kv := range seen[1].Kvs {
 		out.pods[string(kv.Key)] = kv.ModRevision
 		var sign lifeSign
 		if json.Unmarshal(kv.Value, &sign) != nil || sign.Began.IsZero() {
 			continue
 		}
+		out.Quiet = max(out.Quiet, plan.StillFor(time.Duration(max(sign.RequestTimeoutSeconds, 0))*time.Second))
 		if out.Began.IsZero() || sign.Began.Before(out.Began) {
 			out.Began = sign.Began
 		}
@@ -248,7 +240,7 @@ func (l *Leftovers) Remove(ctx context.Context, old Leftover, firstLease int64) 
 		r := remover{client: client, old: old, guards: []clientv3.Cmp{
 			clientv3.Compare(clientv3.Value(markerOf(old.Prefix)), "=", old.Owner),
 			clientv3.Compare(clientv3.ModRevision(markerOf(old.Prefix)), "=", old.marker),
-			unchanged(old.Prefix+podsFolder, clientv3.GetPrefixRangeEnd(old.Prefix+podsFolder), old.newestPod()),
+			unchanged(old.Prefix+podsFolder, clientv3.GetPrefixRangeEnd(old.Prefix+podsFolder), newest(old.pods)),
 		}}
 		err = r.remove(ctx, firstLease)
 		done = r.done

@@ -3,67 +3,76 @@ package etcd
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
-)
+	"google.golang.org/grpc/codes"
 
-// beatEvery is how often a pod renews its sign of life. Leftovers counts on a change of the keys of a live run within
-// three times this time, also if its load only reads.
-const beatEvery = 20 * time.Second
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+)
 
 // lifeSign is the content of a pod's key. The times are those of the pod's clock.
 type lifeSign struct {
 	Began time.Time `json:"began"`
 	Seen  time.Time `json:"seen"`
+	// RequestTimeoutSeconds is how long a request of the pod can be in flight.
+	RequestTimeoutSeconds int32 `json:"requestTimeoutSeconds"`
 }
 
-func (s lifeSign) encode() string {
-	s.Began, s.Seen = s.Began.UTC().Truncate(time.Second), s.Seen.UTC().Truncate(time.Second)
-	data, _ := json.Marshal(s)
+// lifeSign returns a new sign of life of this pod.
+func (d *Driver) lifeSign() string {
+	now := time.Now().UTC().Truncate(time.Second)
+	d.began.CompareAndSwap(nil, &now)
+	data, _ := json.Marshal(lifeSign{Began: *d.began.Load(), Seen: now, RequestTimeoutSeconds: d.plan.Load.RequestTimeoutSeconds})
 	return string(data)
 }
 
-// beat calls once every interval until endBeat, to renew the sign of life. The key that the pod has given up stays deleted.
-func (d *Driver) beat(every time.Duration, once func(context.Context, lifeSign)) {
-	d.mutex.Lock()
-	defer d.mutex.Unlock()
-	if d.beating != nil {
-		return
+// Sign implements load.Driver.
+func (d *Driver) Sign(ctx context.Context) error {
+	client, err := d.controlClient(ctx)
+	if err != nil {
+		return err
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	d.beating = cancel
-	began := time.Now()
-	d.beaten.Go(func() {
-		ticker := time.NewTicker(every)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case now := <-ticker.C:
-				bounded, cancel := context.WithTimeout(ctx, every)
-				once(bounded, lifeSign{Began: began, Seen: now})
-				cancel()
-			}
-		}
-	})
+	out, err := client.Txn(ctx).If(d.mayWrite()...).Then(clientv3.OpPut(d.podKey(), d.lifeSign())).Commit()
+	if err == nil && !out.Succeeded {
+		return load.ErrDisowned
+	}
+	return signError(err)
 }
 
-// beatOnce ignores errors: the next beat follows, and whether the target answers is for others to report.
-func (d *Driver) beatOnce(ctx context.Context, client *clientv3.Client, sign lifeSign) {
-	registered := clientv3.Compare(clientv3.CreateRevision(d.podKey()), ">", 0)
-	_, _ = client.Txn(ctx).If(d.ownsPrefix(), registered).Then(clientv3.OpPut(d.podKey(), sign.encode())).Commit()
+// mayWrite holds while the run owns its prefix and this pod has not been given up.
+func (d *Driver) mayWrite() []clientv3.Cmp {
+	return []clientv3.Cmp{d.ownsPrefix(), clientv3.Compare(clientv3.CreateRevision(d.podKey()), ">", 0)}
 }
 
-// endBeat returns after the last beat.
-func (d *Driver) endBeat() {
-	d.mutex.Lock()
-	beating := d.beating
-	d.beating = nil
-	d.mutex.Unlock()
-	if beating != nil {
-		beating()
-		d.beaten.Wait()
+// signError marks the error of a target that answers.
+func signError(err error) error {
+	if err == nil || passes(err) || codeOf(err) == codes.DeadlineExceeded || codeOf(err) == codes.Canceled {
+		return err
 	}
+	return fmt.Errorf("%w: %w", load.ErrRefused, err)
+}
+
+// Signs implements load.Driver.
+func (d *Driver) Signs(ctx context.Context) (map[string]int64, error) {
+	client, err := d.controlClient(ctx)
+	if err != nil {
+		return nil, settled(ctx, err, d.addresses())
+	}
+	found, err := get(ctx, client, d.podsPrefix(), clientv3.WithPrefix(), clientv3.WithKeysOnly())
+	if err != nil {
+		return nil, settled(ctx, err, d.addresses())
+	}
+	return revisions(found.Kvs), nil
+}
+
+// revisions returns the revision of each key.
+func revisions(keys []*mvccpb.KeyValue) map[string]int64 {
+	out := make(map[string]int64, len(keys))
+	for _, kv := range keys {
+		out[string(kv.Key)] = kv.ModRevision
+	}
+	return out
 }

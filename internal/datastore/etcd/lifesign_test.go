@@ -2,33 +2,52 @@ package etcd
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"testing"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// A pod that sends nothing changes its key, and only that one.
-func TestALivePodShowsThatItLives(t *testing.T) {
-	cluster, client := oneMember(t)
-	d := newDriver(t, planFor(cluster.Endpoints), 0)
-	if err := d.Claim(withTimeout(t)); err != nil {
-		t.Fatal(err)
-	}
-	d.endBeat()
-	ctx := withTimeout(t)
-	changes := client.Watch(ctx, ownPrefix, clientv3.WithPrefix(), clientv3.WithCreatedNotify())
-	<-changes
-	control, err := d.controlClient(ctx)
+// cleanAtOnce cleans as if the pods' signs of life had stood still.
+func cleanAtOnce(t *testing.T, d load.Driver) error {
+	t.Helper()
+	signs, err := d.Signs(withTimeout(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.beat(20*time.Millisecond, func(ctx context.Context, sign lifeSign) { d.beatOnce(ctx, control, sign) })
-	for range 3 {
-		change := <-changes
-		if len(change.Events) != 1 || string(change.Events[0].Kv.Key) != d.podKey() || change.Events[0].Type != clientv3.EventTypePut {
-			t.Fatalf("got %+v", change.Events)
-		}
+	return d.Clean(withTimeout(t), signs)
+}
+
+// A sign of life changes the pod's key, and only that one. It says how long a request can be in flight.
+func TestASignOfLifeChangesThePodsKey(t *testing.T) {
+	cluster, client := oneMember(t)
+	p := planFor(cluster.Endpoints)
+	p.Load.RequestTimeoutSeconds = 7
+	d := newDriver(t, p, 0)
+	ctx := withTimeout(t)
+	if err := d.Claim(ctx); err != nil {
+		t.Fatal(err)
+	}
+	before := keysUnder(t, client, ownPrefix)
+	signs := signsOf(t, d)
+	if err := d.Sign(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if now := signsOf(t, d); len(now) != 1 || now[d.podKey()] <= signs[d.podKey()] {
+		t.Errorf("got the signs %v after %v", now, signs)
+	}
+	after := keysUnder(t, client, ownPrefix)
+	var sign lifeSign
+	if err := json.Unmarshal([]byte(after[d.podKey()]), &sign); err != nil || sign.RequestTimeoutSeconds != 7 || sign.Seen.Before(sign.Began) {
+		t.Errorf("got the sign %q, %v", after[d.podKey()], err)
+	}
+	if len(after) != len(before) || after[d.markerKey()] != before[d.markerKey()] {
+		t.Errorf("wanted %v, got %v", before, after)
 	}
 	if _, err := d.Release(ctx); err != nil {
 		t.Fatal(err)
@@ -38,8 +57,17 @@ func TestALivePodShowsThatItLives(t *testing.T) {
 	}
 }
 
-// A pod that has given up its key, or lost its prefix, writes nothing.
-func TestABeatNeverBringsAKeyBack(t *testing.T) {
+func signsOf(t *testing.T, d load.Driver) map[string]int64 {
+	t.Helper()
+	signs, err := d.Signs(withTimeout(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return signs
+}
+
+// A pod that was given up, or whose run has lost its prefix, learns that and writes nothing.
+func TestASignNeverBringsAKeyBack(t *testing.T) {
 	cluster, client := oneMember(t)
 	for name, remove := range map[string]func(d *Driver) string{
 		"the pod's key": func(d *Driver) string { return d.podKey() },
@@ -55,11 +83,9 @@ func TestABeatNeverBringsAKeyBack(t *testing.T) {
 				t.Fatal(err)
 			}
 			before := keysUnder(t, client, ownPrefix)
-			control, err := d.controlClient(ctx)
-			if err != nil {
-				t.Fatal(err)
+			if err := d.Sign(ctx); !errors.Is(err, load.ErrDisowned) {
+				t.Errorf("got %v, wanted %v", err, load.ErrDisowned)
 			}
-			d.beatOnce(ctx, control, lifeSign{Began: time.Unix(1, 0), Seen: time.Unix(2, 0)})
 			if after := keysUnder(t, client, ownPrefix); len(after) != len(before) || after[d.podKey()] != before[d.podKey()] {
 				t.Errorf("wanted %v, got %v", before, after)
 			}
@@ -67,5 +93,65 @@ func TestABeatNeverBringsAKeyBack(t *testing.T) {
 				t.Fatal(err)
 			}
 		})
+	}
+}
+
+// A target that answers and refuses is told apart from one that does not answer.
+func TestARefusedSign(t *testing.T) {
+	cluster, client := oneMember(t)
+	d := newDriver(t, planFor(cluster.Endpoints), 0)
+	ctx := withTimeout(t)
+	if err := d.Claim(ctx); err != nil {
+		t.Fatal(err)
+	}
+	raise(t, cluster, client)
+	if err := d.Sign(ctx); !errors.Is(err, load.ErrRefused) {
+		t.Errorf("got %v, wanted %v", err, load.ErrRefused)
+	}
+	if _, err := client.AlarmDisarm(ctx, &clientv3.AlarmMember{}); err != nil {
+		t.Fatal(err)
+	}
+	over, cancel := context.WithTimeout(ctx, time.Nanosecond)
+	defer cancel()
+	if err := d.Sign(over); err == nil || errors.Is(err, load.ErrRefused) || errors.Is(err, load.ErrDisowned) {
+		t.Errorf("got %v without an answer", err)
+	}
+	if err := d.Sign(ctx); err != nil {
+		t.Errorf("after the alarm: %v", err)
+	}
+	if _, err := d.Release(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The cleanup deletes nothing if a pod has signed since its signs were looked at.
+func TestTheCleanupSparesARunWhosePodLives(t *testing.T) {
+	cluster, client := oneMember(t)
+	d, cleaner := newDriver(t, planFor(cluster.Endpoints), 1), newDriver(t, planFor(cluster.Endpoints), 0)
+	ctx := withTimeout(t)
+	if err := d.Claim(ctx); err != nil {
+		t.Fatal(err)
+	}
+	put(t, client, ownPrefix+"00000001", "x")
+	signs := signsOf(t, cleaner)
+	if err := d.Sign(ctx); err != nil {
+		t.Fatal(err)
+	}
+	before := keysUnder(t, client, ownPrefix)
+	for name, old := range map[string]map[string]int64{"an older sign": signs, "no sign": nil} {
+		err := cleaner.Clean(ctx, old)
+		wantFailure(t, err, results.FailurePodStillWrites, podsFolder)
+		if after := keysUnder(t, client, ownPrefix); len(after) != len(before) {
+			t.Errorf("%s: wanted %v, got %v", name, before, after)
+		}
+	}
+	if err := cleaner.Clean(ctx, signsOf(t, cleaner)); err != nil {
+		t.Fatal(err)
+	}
+	if left := keysUnder(t, client, ownPrefix); len(left) > 0 {
+		t.Errorf("keys are left: %v", left)
+	}
+	if err := d.Sign(ctx); !errors.Is(err, load.ErrDisowned) {
+		t.Errorf("the pod that was given up signs: %v", err)
 	}
 }

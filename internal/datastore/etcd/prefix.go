@@ -70,7 +70,6 @@ func noKeyIn(from, to string) clientv3.Cmp {
 
 // Release implements load.Driver.
 func (d *Driver) Release(ctx context.Context) (results.Cleaning, error) {
-	d.endBeat()
 	client, err := d.controlClient(ctx)
 	if err == nil {
 		d.endSessions(ctx, client)
@@ -96,7 +95,7 @@ func (d *Driver) release(ctx context.Context, client *clientv3.Client) error {
 	case out.Responses[1].GetResponseRange().Count > 0:
 		return d.awaitDeleted(ctx, client)
 	}
-	err = d.sweep(ctx, client)
+	err = d.sweep(ctx, client, out.Header.Revision)
 	if errors.Is(err, errNotAlone) {
 		// A pod has joined since. That pod is the last one now.
 		return d.awaitDeleted(ctx, client)

@@ -2,6 +2,7 @@ package etcd
 
 import (
 	"fmt"
+	"math"
 	"net"
 	"strings"
 	"sync"
@@ -65,7 +66,7 @@ func TestClaimLeavesAForeignPrefixAlone(t *testing.T) {
 			wantFailure(t, d.Claim(withTimeout(t)), results.FailurePrefixNotEmpty, ownPrefix)
 			// A pod that goes on to release, or to clean up, must not touch it either.
 			_, _ = d.Release(withTimeout(t))
-			_ = d.Clean(withTimeout(t))
+			_ = cleanAtOnce(t, d)
 			if diff := cmp.Diff(keys, keysUnder(t, client, ownPrefix)); diff != "" {
 				t.Errorf("foreign keys were touched (-want +got):\n%s", diff)
 			}
@@ -244,7 +245,7 @@ func TestASweepStopsForAPodThatJoins(t *testing.T) {
 				t.Fatal(err)
 			}
 			before := keysUnder(t, client, ownPrefix)
-			if err := first.sweep(withTimeout(t), control); err != errNotAlone {
+			if err := first.sweep(withTimeout(t), control, math.MaxInt64-1); err != errNotAlone {
 				t.Errorf("the sweep ended with %v, wanted %v", err, errNotAlone)
 			}
 			if swept, err := first.deleteMarker(withTimeout(t), control); swept || err != errNotAlone {
@@ -292,7 +293,7 @@ func TestCleanDeletesWhatKilledPodsLeft(t *testing.T) {
 	}
 	for range 2 {
 		// The second time nothing is left to delete, and Clean succeeds.
-		if err := newDriver(t, p, 0).Clean(withTimeout(t)); err != nil {
+		if err := cleanAtOnce(t, newDriver(t, p, 0)); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(neighbours, keysUnder(t, client, "etcdbench")); diff != "" {
@@ -312,7 +313,7 @@ func TestCleanNeedsOneMemberOnly(t *testing.T) {
 	p := planFor([]string{closed.Addr().String(), cluster.Endpoints[0]})
 	put(t, client, ownPrefix+".owner", ownUID)
 	fill(t, client, p, upTo(5))
-	if err := newDriver(t, p, 0).Clean(withTimeout(t)); err != nil {
+	if err := cleanAtOnce(t, newDriver(t, p, 0)); err != nil {
 		t.Fatal(err)
 	}
 	if left := keysUnder(t, client, ownPrefix); len(left) > 0 {

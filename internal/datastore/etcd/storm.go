@@ -80,7 +80,11 @@ func (g *granter) grant(ctx context.Context, i int64) error {
 		for k := from; k < min(from+spec.MaxTxnOperations, g.storm.KeysPerLease); k++ {
 			puts = append(puts, clientv3.OpPut(fmt.Sprintf("%s%d/%d", g.driver.stormPrefix(g.number), i, k), "", clientv3.WithLease(clientv3.LeaseID(id))))
 		}
-		if _, err := g.client.Txn(ctx).Then(puts...).Commit(); err != nil {
+		out, err := g.client.Txn(ctx).If(g.driver.mayWrite()...).Then(puts...).Commit()
+		if err == nil && !out.Succeeded {
+			err = load.ErrDisowned
+		}
+		if err != nil {
 			return fmt.Errorf("attaching keys to lease %016x: %w", id, err)
 		}
 	}

@@ -3,10 +3,15 @@ package etcd
 import (
 	"context"
 	"errors"
-	"fmt"
+	"slices"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 const (
@@ -25,67 +30,142 @@ var errNotAlone = errors.New("the prefix got another owner, or a pod of the run 
 
 // Clean deletes the keys, and revokes the leases, of a run whose pods are gone. It does nothing if nothing is left, and
 // fails if keys or leases are left that the marker does not cover. It needs one member that answers.
-func (d *Driver) Clean(ctx context.Context) error {
+func (d *Driver) Clean(ctx context.Context, signs map[string]int64) error {
 	client, err := d.controlClient(ctx)
 	if err == nil {
-		err = d.clean(ctx, client)
+		err = d.clean(ctx, client, signs)
 	}
 	return settled(ctx, err, d.addresses())
 }
 
-func (d *Driver) clean(ctx context.Context, client *clientv3.Client) error {
-	dead := clientv3.OpDelete(d.podsPrefix(), clientv3.WithPrefix())
-	out, err := commit(ctx, client, []clientv3.Cmp{d.ownsPrefix()}, dead)
+// clean first gives the dead pods up: from then on, the store refuses their signs of life.
+func (d *Driver) clean(ctx context.Context, client *clientv3.Client, signs map[string]int64) error {
+	still := unchanged(d.podsPrefix(), clientv3.GetPrefixRangeEnd(d.podsPrefix()), newest(signs))
+	out, err := commit(ctx, client, []clientv3.Cmp{d.ownsPrefix(), still}, clientv3.OpDelete(d.podsPrefix(), clientv3.WithPrefix()))
 	switch {
 	case err != nil:
 		return err
-	case !out.Succeeded:
-		return d.checkNothingLeft(ctx, client)
+	case out.Succeeded:
+		return d.sweep(ctx, client, out.Header.Revision)
 	}
-	return d.sweep(ctx, client)
+	deleted, writers, err := d.claimState(ctx, client)
+	if err == nil && !deleted && writers > 0 {
+		err = load.ErrStillWrites(d.podsPrefix())
+	}
+	return err
 }
 
-// sweepAttempts: a put that timed out can still arrive after its key was swept.
-const sweepAttempts = 3
+// newest returns the newest of some revisions; 0 if there is none.
+func newest(revisions map[string]int64) (newest int64) {
+	for _, revision := range revisions {
+		newest = max(newest, revision)
+	}
+	return newest
+}
 
 // sweep revokes the run's leases, deletes the load's keys block by block, and then deletes the marker. Every
-// transaction checks that the marker is there and that no pod may write.
-func (d *Driver) sweep(ctx context.Context, client *clientv3.Client) error {
+// transaction checks that the marker is there and that no pod may write. released is the revision at which the last pod
+// has given up its registration: what was written later is not the run's.
+func (d *Driver) sweep(ctx context.Context, client *clientv3.Client, released int64) error {
 	if err := d.revokeLeases(ctx, client); err != nil {
 		return err
 	}
-	for range sweepAttempts {
-		if err := d.deleteLoad(ctx, client); err != nil {
-			return err
-		}
-		swept, err := d.deleteMarker(ctx, client)
-		if swept || err != nil {
-			return err
-		}
+	if err := d.deleteLoad(ctx, client, released); err != nil {
+		return err
 	}
-	return d.errKeysOfOthers()
+	swept, err := d.deleteMarker(ctx, client)
+	if err == nil && !swept {
+		err = d.errKeysOfOthers()
+	}
+	return err
 }
 
 // errKeysOfOthers is the error of a sweep that left keys that the run did not write.
 func (d *Driver) errKeysOfOthers() error {
-	return fmt.Errorf("found keys under %s that the run did not write; they and the marker %s were left alone. Delete them by hand if they are not needed", d.plan.Prefix, d.markerKey())
+	return load.Errorf(results.FailurePrefixNotEmpty, "found keys under %s that the run did not write; they and the marker %s were left alone", d.plan.Prefix, d.markerKey())
 }
 
-func (d *Driver) deleteLoad(ctx context.Context, client *clientv3.Client) error {
+func (d *Driver) deleteLoad(ctx context.Context, client *clientv3.Client, released int64) error {
+	own := ownKeys{driver: d, client: client, keys: d.plan.KeyWriter(), released: released}
 	if d.plan.UsesRegistry() {
-		return d.deleteObjects(ctx, client)
+		return own.deleteObjects(ctx)
 	}
-	s := sweeper{driver: d, client: client, keys: d.plan.KeyWriter(), count: d.plan.Keys().Count, lookahead: sweepLookahead}
+	s := sweeper{ownKeys: own, count: d.plan.Keys().Count, lookahead: sweepLookahead}
 	return s.walk(ctx)
 }
 
-// deleteOwned deletes in one transaction, if the prefix belongs to the run and no pod may write.
-func (d *Driver) deleteOwned(ctx context.Context, client *clientv3.Client, deletions ...clientv3.Op) error {
-	out, err := commit(ctx, client, []clientv3.Cmp{d.ownsPrefix(), d.noPodWrites()}, deletions...)
-	if err == nil && !out.Succeeded {
+// ownKeys deletes keys of the run, and no key that was written after the last pod of the run could write.
+type ownKeys struct {
+	driver *Driver
+	client *clientv3.Client
+	keys   workload.KeyWriter
+	// released is the revision at which the last pod gave up its registration.
+	released int64
+}
+
+// delete deletes keys of the range [from, to) in one transaction. If the range has a key that was written later, it
+// deletes nothing and returns false.
+func (o ownKeys) delete(ctx context.Context, from, to string, deletions ...clientv3.Op) (done bool, err error) {
+	return o.deleteIf(ctx, []clientv3.Cmp{unchanged(from, to, o.released)}, deletions...)
+}
+
+// deleteIf deletes in one transaction, if the prefix belongs to the run, no pod may write, and some conditions hold.
+func (o ownKeys) deleteIf(ctx context.Context, conditions []clientv3.Cmp, deletions ...clientv3.Op) (done bool, err error) {
+	out, err := commit(ctx, o.client, append(conditions, o.driver.ownsPrefix(), o.driver.noPodWrites()), deletions...)
+	if err != nil || out.Succeeded {
+		return err == nil, err
+	}
+	deleted, writers, err := o.driver.claimState(ctx, o.client)
+	if err == nil && (deleted || writers > 0) {
 		err = errNotAlone
 	}
-	return err
+	return false, err
+}
+
+// deleteListed deletes the run's keys of the range [from, to) by their names, and compares the revision of each one. It is
+// for a range that has keys of others, too.
+func (o ownKeys) deleteListed(ctx context.Context, from, to string) error {
+	for {
+		page, err := get(ctx, o.client, from, clientv3.WithRange(to), clientv3.WithKeysOnly(), clientv3.WithLimit(sweepBlock))
+		if err != nil || len(page.Kvs) == 0 {
+			return err
+		}
+		from = string(page.Kvs[len(page.Kvs)-1].Key) + "\x00"
+		own := slices.DeleteFunc(page.Kvs, func(kv *mvccpb.KeyValue) bool { return !o.owns(kv) })
+		for some := range slices.Chunk(own, sweepNames) {
+			if err := o.deleteUnchanged(ctx, some); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// deleteUnchanged deletes the keys that have not changed since they were listed. If one has, it tries both halves.
+func (o ownKeys) deleteUnchanged(ctx context.Context, keys []*mvccpb.KeyValue) error {
+	var conditions []clientv3.Cmp
+	var deletions []clientv3.Op
+	for _, kv := range keys {
+		conditions = append(conditions, clientv3.Compare(clientv3.ModRevision(string(kv.Key)), "=", kv.ModRevision))
+		deletions = append(deletions, clientv3.OpDelete(string(kv.Key)))
+	}
+	done, err := o.deleteIf(ctx, conditions, deletions...)
+	if done || err != nil || len(keys) == 1 {
+		return err
+	}
+	half := len(keys) / 2
+	if err := o.deleteUnchanged(ctx, keys[:half]); err != nil {
+		return err
+	}
+	return o.deleteUnchanged(ctx, keys[half:])
+}
+
+// owns reports whether the run can have written a key as it is.
+func (o ownKeys) owns(kv *mvccpb.KeyValue) bool {
+	isOwn := o.keys.IsNumbered
+	if o.driver.plan.UsesRegistry() {
+		isOwn = o.keys.IsObject
+	}
+	return kv.ModRevision <= o.released && isOwn(kv.Key)
 }
 
 // deleteMarker gives up the prefix if none of the load's keys is left. Locks were deleted with their leases; other keys

@@ -10,15 +10,12 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 // sweeper walks over the key space by number. It does not list keys, because etcd would read all values for that. It
 // counts them, for which etcd reads only its index.
 type sweeper struct {
-	driver *Driver
-	client *clientv3.Client
-	keys   workload.KeyWriter
+	ownKeys
 	// count is the number of key numbers.
 	count int64
 	// next is the lowest number whose key may exist.
@@ -118,13 +115,22 @@ func (s *sweeper) delete(ctx context.Context, block numbers, counts []*etcdserve
 		}
 		// Members agree on many transactions as fast as on one.
 		deleting.Go(func() {
-			if err := s.driver.deleteOwned(ctx, s.client, s.byName(part)...); err != nil {
+			if err := s.deletePart(ctx, part); err != nil {
 				cancel(err)
 			}
 		})
 	}
 	deleting.Wait()
 	return context.Cause(ctx)
+}
+
+func (s *sweeper) deletePart(ctx context.Context, n numbers) error {
+	from, to := s.key(n.from), s.after(n.to-1)
+	done, err := s.ownKeys.delete(ctx, from, to, s.byName(n)...)
+	if err == nil && !done {
+		err = s.deleteListed(ctx, from, to)
+	}
+	return err
 }
 
 func (s *sweeper) counting(n numbers) clientv3.Op {

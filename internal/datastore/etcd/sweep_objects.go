@@ -11,16 +11,16 @@ import (
 
 // deleteObjects deletes the objects of a registry, block by block. Their keys cannot be derived from numbers, so they
 // are listed.
-func (d *Driver) deleteObjects(ctx context.Context, client *clientv3.Client) error {
-	from, to := d.loadRange()
+func (o ownKeys) deleteObjects(ctx context.Context) error {
+	from, to := o.driver.loadRange()
 	for {
 		began := time.Now()
-		found, err := get(ctx, client, from, clientv3.WithRange(to), clientv3.WithLimit(sweepBlock), clientv3.WithKeysOnly())
+		found, err := get(ctx, o.client, from, clientv3.WithRange(to), clientv3.WithLimit(sweepBlock), clientv3.WithKeysOnly())
 		if err != nil || len(found.Kvs) == 0 {
 			return err
 		}
 		after := string(found.Kvs[len(found.Kvs)-1].Key) + "\x00"
-		if err := d.deleteListed(ctx, client, found.Kvs, clientv3.OpDelete(from, clientv3.WithRange(after))); err != nil {
+		if err := o.deletePage(ctx, found.Kvs, from, after); err != nil {
 			return err
 		}
 		from = after
@@ -31,22 +31,14 @@ func (d *Driver) deleteObjects(ctx context.Context, client *clientv3.Client) err
 	}
 }
 
-// deleteListed deletes the run's objects among the listed keys: as a range if all are the run's, otherwise by name.
-func (d *Driver) deleteListed(ctx context.Context, client *clientv3.Client, listed []*mvccpb.KeyValue, all clientv3.Op) error {
-	keys := d.plan.KeyWriter()
-	var own []clientv3.Op
-	for _, kv := range listed {
-		if keys.IsObject(kv.Key) {
-			own = append(own, clientv3.OpDelete(string(kv.Key)))
-		}
+// deletePage deletes the run's objects of a page: as a range if all are the run's, otherwise by name.
+func (o ownKeys) deletePage(ctx context.Context, listed []*mvccpb.KeyValue, from, after string) error {
+	if slices.ContainsFunc(listed, func(kv *mvccpb.KeyValue) bool { return !o.owns(kv) }) {
+		return o.deleteListed(ctx, from, after)
 	}
-	if len(own) == len(listed) {
-		return d.deleteOwned(ctx, client, all)
+	done, err := o.delete(ctx, from, after, clientv3.OpDelete(from, clientv3.WithRange(after)))
+	if err == nil && !done {
+		err = o.deleteListed(ctx, from, after)
 	}
-	for names := range slices.Chunk(own, sweepNames) {
-		if err := d.deleteOwned(ctx, client, names...); err != nil {
-			return err
-		}
-	}
-	return nil
+	return err
 }

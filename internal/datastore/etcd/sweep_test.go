@@ -58,7 +58,7 @@ func leavesForeign(t *testing.T, d *Driver, client *clientv3.Client, foreign []s
 	for _, rest := range foreign {
 		remove(t, client, d.plan.Prefix+rest)
 	}
-	if err := d.Clean(withTimeout(t)); err != nil {
+	if err := cleanAtOnce(t, d); err != nil {
 		t.Errorf("cleaning once they are gone: %v", err)
 	}
 	if left := keysUnder(t, client, d.plan.Prefix); len(left) > 0 {
@@ -114,4 +114,52 @@ func TestASweepLeavesWhatOthersWriteAmongTheObjects(t *testing.T) {
 		"registry/pods/namespace-1/other", "registry/pods/namespace-2/pod-000000000001",
 		"registry/configmaps/x/y", "registry/leases/kube-node-lease/node-000001/x",
 	})
+}
+
+// What is written after the last pod has given up its registration is not the run's, also under a name of the run's keys
+// and also while a page of keys is deleted.
+func TestASweepLeavesWhatIsWrittenAfterTheRelease(t *testing.T) {
+	cluster, client := oneMember(t)
+	objects := planFor(cluster.Endpoints, registryPlan, func(p *plan.Plan) { p.Load.Pods = 1 })
+	numbers := planFor(cluster.Endpoints, func(p *plan.Plan) { p.Workload.Put.Keys.Count, p.Workload.Put.Keys.SizeBytes = 2_000, 8 })
+	writer := objects.KeyWriter()
+	object := func(n int64) string { return string(writer.AppendObject(nil, workload.Pods, n)) }
+	for name, tc := range map[string]struct {
+		p       plan.Plan
+		written func(p plan.Plan)
+		// later are keys that others write after the release: over a key of the run, or beside one.
+		later []string
+	}{
+		"numbers": {numbers, func(p plan.Plan) { fill(t, client, p, upTo(1_500)) }, []string{"00000003", "00000700", "00000701", "00001999", "00000010x"}},
+		"objects": {objects, func(p plan.Plan) { writeObjects(t, client, p, upTo(300)) }, []string{object(4)[len(objects.Prefix):], "registry/pods/namespace-1/other"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDriver(t, tc.p, 0)
+			ctx := withTimeout(t)
+			if err := d.Claim(ctx); err != nil {
+				t.Fatal(err)
+			}
+			tc.written(tc.p)
+			control, err := d.controlClient(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			released, err := client.Delete(ctx, d.podKey())
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := map[string]string{d.markerKey(): d.plan.RunUID}
+			for _, rest := range tc.later {
+				put(t, client, tc.p.Prefix+rest, "precious")
+				want[tc.p.Prefix+rest] = "precious"
+			}
+			wantFailure(t, d.sweep(ctx, control, released.Header.Revision), results.FailurePrefixNotEmpty, "did not write", d.markerKey())
+			if diff := cmp.Diff(want, keysUnder(t, client, tc.p.Prefix)); diff != "" {
+				t.Errorf("keys after the sweep (-want +got):\n%s", diff)
+			}
+			if _, err := client.Delete(ctx, tc.p.Prefix, clientv3.WithPrefix()); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
 }

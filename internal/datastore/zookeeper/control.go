@@ -97,6 +97,9 @@ type node struct {
 	exists   bool
 	children int32
 	data     string
+	// version counts the changes of the data. changed is the transaction of the newest change.
+	version int32
+	changed int64
 }
 
 // stat returns whether a znode exists, and how many children it has.
@@ -120,7 +123,7 @@ func (d *Driver) read(ctx context.Context, path string) (node, error) {
 		case err != nil:
 			return node{}, err
 		}
-		return node{exists: true, children: stat.NumChildren, data: string(data)}, nil
+		return node{exists: true, children: stat.NumChildren, data: string(data), version: stat.Version, changed: stat.Mzxid}, nil
 	})
 }
 

@@ -257,3 +257,13 @@ func pause(ctx context.Context) {
 	case <-time.After(50 * time.Millisecond):
 	}
 }
+
+// cleanAtOnce cleans as if the pods' signs of life had stood still.
+func cleanAtOnce(t *testing.T, d load.Driver) error {
+	t.Helper()
+	signs, err := d.Signs(bounded(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d.Clean(bounded(t), signs)
+}

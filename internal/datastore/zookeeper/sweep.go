@@ -11,11 +11,11 @@ import (
 
 // Clean deletes the znodes of a run whose pods are gone. It needs one server that
 // responds.
-func (d *Driver) Clean(ctx context.Context) error {
-	return settled(ctx, d.clean(ctx), d.addresses())
+func (d *Driver) Clean(ctx context.Context, signs map[string]int64) error {
+	return settled(ctx, d.clean(ctx, signs), d.addresses())
 }
 
-func (d *Driver) clean(ctx context.Context) error {
+func (d *Driver) clean(ctx context.Context, signs map[string]int64) error {
 	if err := d.catchUp(ctx); err != nil {
 		return err
 	}
@@ -26,18 +26,30 @@ func (d *Driver) clean(ctx context.Context) error {
 	case !marker.exists:
 		return d.nothingLeft(ctx)
 	}
-	dead, err := d.list(ctx, d.tree.pods())
+	if err := d.giveUp(ctx, signs); err != nil {
+		return err
+	}
+	return d.sweep(ctx)
+}
+
+// giveUp deletes the registrations of dead pods. From then on, no pod can sign or join.
+func (d *Driver) giveUp(ctx context.Context, signs map[string]int64) error {
+	dead, err := d.registrations(ctx)
 	if err != nil {
 		return err
 	}
 	var ops []any
-	for _, name := range dead {
-		ops = append(ops, deleteNode(d.tree.pods()+"/"+name))
+	for path, pod := range dead {
+		if signs[path] != pod.changed {
+			return load.ErrStillWrites(path)
+		}
+		ops = append(ops, &zk.DeleteRequest{Path: path, Version: pod.version})
 	}
-	if err := d.change(ctx, append(ops, deleteNode(d.tree.pods())), zk.ErrNoNode); err != nil {
-		return err
+	err = d.change(ctx, append(ops, deleteNode(d.tree.pods())), zk.ErrNoNode)
+	if err == zk.ErrBadVersion || err == zk.ErrNotEmpty {
+		err = load.ErrStillWrites(d.tree.pods())
 	}
-	return d.sweep(ctx)
+	return err
 }
 
 // sweepAttempts: a create that timed out can still arrive after its folder was emptied.
@@ -88,10 +100,11 @@ func (d *Driver) deleteFolder(ctx context.Context, folder string) error {
 	var ops []any
 	for _, name := range names {
 		if isLeaf(name) {
-			ops = append(ops, deleteNode(folder+"/"+name))
+			// The run creates a znode and never changes it: one with another version was changed by others.
+			ops = append(ops, &zk.DeleteRequest{Path: folder + "/" + name, Version: 0})
 		}
 	}
-	return d.change(ctx, append(ops, deleteNode(folder)), zk.ErrNoNode, zk.ErrNotEmpty)
+	return d.change(ctx, append(ops, deleteNode(folder)), zk.ErrNoNode, zk.ErrNotEmpty, zk.ErrBadVersion)
 }
 
 // deleteRoot returns whether it could delete the root: not if a foreign znode is left.

@@ -39,8 +39,10 @@ A prefix is removed only if all of this holds:
   - No unfinished EtcdBenchmark of the cluster has this UID. The cluster is that of the
     current context, or of --context. Without a cluster, this is not checked, and the
     command says so.
-  - It has not changed for 60 s: the command watches it for that time. Each client pod of
-    a run, with or without a cluster, changes a key every 20 s, also if its load only reads.
+  - It has not changed for 60 s and the time-out of the run's requests: the command
+    watches it for that time. Each client pod of a run, with or without a cluster, changes
+    a key every 20 s, also if its load only reads. It sends nothing if it could not do so
+    for 40 s.
 
 Only keys that a run can have written are deleted. Each deletion checks in its own
 transaction that the marker and the keys of the client pods are as before. If other keys
@@ -57,8 +59,8 @@ was left alone, or the command failed. 3: it was interrupted.`
 // cleanRoot is the prefix of all default prefixes of runs.
 const cleanRoot = "etcdbench/"
 
-// usualQuiet is how long a prefix must not have changed.
-const usualQuiet = 60 * time.Second
+// leastQuiet is how long a prefix must not have changed, beside the time-out of its run's requests.
+var leastQuiet = plan.StillFor(0)
 
 // cleanFlags are the flags of clean. Those for the target are the same as in run --local.
 type cleanFlags struct {
@@ -81,7 +83,7 @@ func (t *tool) cleanCommand() *cobra.Command {
 	flags.StringSliceVar(&f.target.endpoints, "endpoints", nil, "members of the etcd, as `HOST:PORT,...`")
 	f.target.access.addFlags(flags, "")
 	flags.BoolVar(&f.all, "yes", false, "remove all prefixes that no run uses")
-	flags.DurationVar(&f.quiet, "unchanged-for", usualQuiet, "remove only what has not changed for this time, at least "+etcd.MinQuiet.String())
+	flags.DurationVar(&f.quiet, "unchanged-for", leastQuiet, "remove only what has not changed for this time, at least "+leastQuiet.String()+"; longer for a run with a long request time-out")
 	t.kube.AddFlags(flags)
 	return cmd
 }
@@ -90,8 +92,8 @@ func (f *cleanFlags) check(prefixes []string) error {
 	switch {
 	case f.all && len(prefixes) > 0:
 		return errors.New("--yes removes all prefixes: remove it, or name no prefix")
-	case f.quiet < etcd.MinQuiet:
-		return fmt.Errorf("--unchanged-for: wanted %s or more, found %s: a live run that only reads changes a key every 20s", etcd.MinQuiet, f.quiet)
+	case f.quiet < leastQuiet:
+		return fmt.Errorf("--unchanged-for: wanted %s or more, found %s: a client pod that cannot change its key may still write for that long", leastQuiet, f.quiet)
 	}
 	return f.target.checkAccess()
 }
@@ -249,6 +251,9 @@ func (c *cleaner) chosen(ctx context.Context, found []etcd.Leftover, prefixes []
 // removeAll removes the leftovers that do not change for a while.
 func (c *cleaner) removeAll(ctx context.Context, chosen []etcd.Leftover) error {
 	fmt.Fprintln(c.Err, c.owners.checked)
+	for _, l := range chosen {
+		c.quiet = max(c.quiet, l.Quiet)
+	}
 	fmt.Fprintf(c.Err, "Watching for %s: a prefix that changes is in use.\n", c.quiet)
 	select {
 	case <-ctx.Done():
@@ -293,7 +298,7 @@ func (c *cleaner) remove(ctx context.Context, before etcd.Leftover) (removed boo
 		what += " and " + text.Plural(done.Leases, "lease")
 	}
 	if done.Foreign > 0 {
-		fmt.Fprintf(c.Out, "%s: removed %s. %s that no run writes were left alone, and so was the marker. To delete everything: etcdctl del --prefix %[1]q\n", before.Prefix, what, text.Plural(done.Foreign, "key"))
+		fmt.Fprintf(c.Out, "%s: removed %s. %s that the run did not write were left alone, and so was the marker\n", before.Prefix, what, text.Plural(done.Foreign, "key"))
 		return false, nil
 	}
 	_, err = fmt.Fprintf(c.Out, "%s: removed %s\n", before.Prefix, what)

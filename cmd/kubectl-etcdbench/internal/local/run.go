@@ -218,7 +218,7 @@ func (c *controller) leftError() error {
 	if c.options.EmbeddedMembers > 0 {
 		return ErrLeft
 	}
-	return fmt.Errorf("%w: keys may be left in the target. To delete them: %s", ErrLeft, benchmark.RemovalCommand(c.run))
+	return fmt.Errorf("%w: keys may be left in the target. %s", ErrLeft, benchmark.Leftover(c.run))
 }
 
 func (c *controller) allReady() bool {

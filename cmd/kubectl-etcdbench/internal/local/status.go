@@ -123,7 +123,7 @@ func (c *controller) setResult(snaps []*results.Snapshot, reason string, now tim
 // are left.
 func (c *controller) setCleaned(k lifecycle.Cleaned, now time.Time) {
 	if k.Status != metav1.ConditionTrue {
-		k.Status, k.Message = metav1.ConditionFalse, "Keys may be left in the target. To delete them: "+benchmark.RemovalCommand(c.run)
+		k.Status, k.Message = metav1.ConditionFalse, "Keys may be left in the target. "+benchmark.Leftover(c.run).String()
 	}
 	c.set(v1alpha1.ConditionCleaned, k.Status, k.Reason, c.localMessage(k.Message), now)
 }
