@@ -300,4 +300,28 @@ type ScheduleChange struct {
 	//
 	// +optional
 	Worse bool `json:"worse,omitempty"`
+
+	// open is true while the values are still worse than before the change, and no
+	// acknowledgement names its session or a later one. An open change stays here
+	// when the history no longer has the sessions before it.
+	//
+	// +optional
+	Open bool `json:"open,omitempty"`
+
+	// startTime is when that session started.
+	//
+	// +optional
+	StartTime metav1.Time `json:"startTime,omitzero"`
+
+	// template and client are those of that session.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=16
+	Template string `json:"template,omitempty"`
+
+	// client: see template.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=16
+	Client string `json:"client,omitempty"`
 }

@@ -20,6 +20,8 @@ import (
 // of them, from the last acknowledged one on.
 type course struct {
 	series *v1alpha1.ScheduleSeries
+	// template and client are those of its sessions.
+	template, client string
 	// logs are the logarithms of the values, sessions the place of each. Sessions without a value are left out.
 	logs     []float64
 	sessions []int
@@ -28,6 +30,9 @@ type course struct {
 // courseOf returns the course with the client of one session.
 func courseOf(sch *v1alpha1.EtcdBenchmarkSchedule, series *v1alpha1.ScheduleSeries, like int) course {
 	c := course{series: series}
+	if like >= 0 {
+		c.template, c.client = sch.Status.Sessions[like].Template, sch.Status.Sessions[like].Client
+	}
 	for i := begin(sch, *series); i < len(series.Values); i++ {
 		if v := series.Values[i]; v > 0 && sameClient(sch, i, like) {
 			c.logs, c.sessions = append(c.logs, math.Log(float64(v))), append(c.sessions, i)
@@ -58,7 +63,7 @@ func begin(sch *v1alpha1.EtcdBenchmarkSchedule, series v1alpha1.ScheduleSeries) 
 // isAcknowledged reports whether a known change of a series begins with a session.
 func isAcknowledged(sch *v1alpha1.EtcdBenchmarkSchedule, series v1alpha1.ScheduleSeries, i int) bool {
 	return slices.ContainsFunc(sch.Spec.Acknowledgements, func(a v1alpha1.Acknowledgement) bool {
-		return a.Session == sch.Status.Sessions[i].Name && (a.Cell == "" || a.Cell == series.Cell) && (a.Metric == "" || a.Metric == nameOf(series))
+		return a.Session == sch.Status.Sessions[i].Name && isAbout(a, series.Cell, nameOf(series))
 	})
 }
 
@@ -92,21 +97,76 @@ func (c course) replay(from int) (last trend.Judgement, worseInARow int) {
 func (c course) changes(sessions []v1alpha1.ScheduleSession) (all, open []v1alpha1.ScheduleChange, from int, known bool) {
 	found, known := trend.Changes(c.logs, nil, c.tolerance())
 	for i, f := range found {
+		first := sessions[c.sessions[f.Index]]
 		change := v1alpha1.ScheduleChange{
-			Cell: c.series.Cell, Metric: nameOf(*c.series), Session: sessions[c.sessions[f.Index]].Name,
+			Cell: c.series.Cell, Metric: nameOf(*c.series), Session: first.Name,
 			Before: antilog(f.Before), After: antilog(f.After), ChangePerMillion: int64(math.Round(1e6 * f.Relative())),
-			Worse: c.isWorse(f.Before, f.After),
+			Worse: c.isWorse(f.Before, f.After), StartTime: first.StartTime, Template: c.template, Client: c.client,
+		}
+		if now := found[len(found)-1].After; change.Worse && c.isStillWorse(f.Before, now) {
+			change.Open = true
+			// A change that a later one has undone in part is still open with what is left.
+			left := change
+			if i < len(found)-1 {
+				left.After, left.ChangePerMillion = antilog(now), perMillion(f.Before, now)
+			}
+			open = append(open, left)
 		}
 		all, from = append(all, change), f.Index
-		if now := found[len(found)-1].After; change.Worse && c.isWorse(f.Before, now) && c.exceeds(f.Before, now) {
-			// A change that a later one has undone in part is still open with what is left.
-			if i < len(found)-1 {
-				change.After, change.ChangePerMillion = antilog(now), int64(math.Round(1e6*math.Expm1(now-f.Before)))
-			}
-			open = append(open, change)
-		}
 	}
 	return all, open, from, known
+}
+
+// forgotten are the open changes of the series that the history cannot show any more, because it has too few sessions from
+// before them.
+func (c course) forgotten(sch *v1alpha1.EtcdBenchmarkSchedule, from int) (open []v1alpha1.ScheduleChange) {
+	for _, change := range sch.Status.Changes {
+		isOf := change.Open && change.Cell == c.series.Cell && change.Metric == nameOf(*c.series) && change.Template == c.template && compare.SameClient(change.Client, c.client)
+		if !isOf || c.shows(sch, change) || acknowledges(sch, change) {
+			continue
+		}
+		if len(c.logs) > 0 {
+			before, now := math.Log(float64(max(change.Before, 1))), trend.Level(c.logs[from:])
+			if !c.isStillWorse(before, now) {
+				continue
+			}
+			change.After, change.ChangePerMillion = antilog(now), perMillion(before, now)
+		}
+		open = append(open, change)
+	}
+	return open
+}
+
+// shows reports whether the history has enough sessions from before a change to find it.
+func (c course) shows(sch *v1alpha1.EtcdBenchmarkSchedule, change v1alpha1.ScheduleChange) bool {
+	before := 0
+	for _, i := range c.sessions {
+		if sch.Status.Sessions[i].StartTime.Before(&change.StartTime) {
+			before++
+		}
+	}
+	return before >= trend.MinBefore
+}
+
+// acknowledges reports whether an acknowledgement names the session of a change, or a later one.
+func acknowledges(sch *v1alpha1.EtcdBenchmarkSchedule, change v1alpha1.ScheduleChange) bool {
+	return slices.ContainsFunc(sch.Spec.Acknowledgements, func(a v1alpha1.Acknowledgement) bool {
+		isLater := func(s v1alpha1.ScheduleSession) bool { return s.Name == a.Session && !s.StartTime.Before(&change.StartTime) }
+		return isAbout(a, change.Cell, change.Metric) && (a.Session == change.Session || slices.ContainsFunc(sch.Status.Sessions, isLater))
+	})
+}
+
+// isAbout reports whether an acknowledgement is about a series.
+func isAbout(a v1alpha1.Acknowledgement, cell, metric string) bool {
+	return (a.Cell == "" || a.Cell == cell) && (a.Metric == "" || a.Metric == metric)
+}
+
+func (c course) isStillWorse(before, now float64) bool {
+	return c.isWorse(before, now) && c.exceeds(before, now)
+}
+
+func perMillion(before, after float64) int64 {
+	return int64(math.Round(1e6 * math.Expm1(after-before)))
 }
 
 func (c course) isWorse(before, after float64) bool {
@@ -140,10 +200,13 @@ func findingsOf(sch *v1alpha1.EtcdBenchmarkSchedule, like int) (f findings) {
 
 func (f *findings) add(sch *v1alpha1.EtcdBenchmarkSchedule, s *v1alpha1.ScheduleSeries, c course) {
 	changes, open, from, enough := c.changes(sch.Status.Sessions)
-	f.changes, f.open, f.known = append(f.changes, changes...), append(f.open, open...), f.known || enough
+	forgotten := c.forgotten(sch, from)
+	f.changes, f.open = slices.Concat(f.changes, forgotten, changes), slices.Concat(f.open, forgotten, open)
+	f.known = f.known || enough || len(forgotten) > 0
 	judgement, worseInARow := c.replay(from)
 	if worseInARow > 1 {
-		f.confirmed = append(f.confirmed, describe(*s, judgement, c))
+		first := sch.Status.Sessions[c.sessions[len(c.sessions)-worseInARow]].Name
+		f.confirmed = append(f.confirmed, describe(*s, judgement, c)+", since the session "+first)
 	}
 	s.Verdict, s.Expected = v1alpha1.SeriesUnknown, nil
 	f.known = f.known || judgement.Verdict == trend.Usual || judgement.Verdict == trend.Suspect
@@ -169,7 +232,8 @@ func Judge(sch *v1alpha1.EtcdBenchmarkSchedule, now time.Time) {
 	last := len(status.Sessions) - 1
 	before := earlier(sch)
 	f := findingsOf(sch, last)
-	status.Changes = f.changes[max(len(f.changes)-v1alpha1.MaxChanges, 0):]
+	other := elsewhere(sch)
+	status.Changes = bounded(slices.Concat(other, f.changes))
 	set := func(kind string, value metav1.ConditionStatus, reason, message string) {
 		c := metav1.Condition{Type: kind, Status: value, Reason: reason, Message: text.Shorten(message, text.MaxBytes)}
 		benchmark.SetCondition(&status.Conditions, c, sch.Generation, now)
@@ -180,10 +244,37 @@ func Judge(sch *v1alpha1.EtcdBenchmarkSchedule, now time.Time) {
 	}
 	set(suspicion(f.suspects, f.judged, f.withNumbers, why))
 	note := unknownSessions(sch)
-	if !f.known && len(before.open)+len(before.confirmed) > 0 {
-		f, note = before, " The last session ran on other processors, so it cannot show that the numbers are as before."+note
+	if !f.known {
+		f.confirmed = before.confirmed
 	}
-	set(breakOf(f.confirmed, f.open, f.known, note))
+	if len(other) > 0 || !f.known && len(before.confirmed) > 0 {
+		note = " The last session ran on other processors, so it cannot show that the numbers are as before." + note
+	}
+	set(breakOf(f.confirmed, slices.Concat(other, f.open), f.known, note))
+}
+
+// elsewhere are the open changes of sessions whose client pods ran on other processors than those of the last session,
+// which shows nothing about them.
+func elsewhere(sch *v1alpha1.EtcdBenchmarkSchedule) (open []v1alpha1.ScheduleChange) {
+	var last v1alpha1.ScheduleSession
+	if n := len(sch.Status.Sessions); n > 0 {
+		last = sch.Status.Sessions[n-1]
+	}
+	for _, c := range sch.Status.Changes {
+		if c.Open && c.Template == last.Template && !compare.SameClient(c.Client, last.Client) && !acknowledges(sch, c) {
+			open = append(open, c)
+		}
+	}
+	return open
+}
+
+// bounded leaves out the oldest changes if there are too many, open ones last.
+func bounded(changes []v1alpha1.ScheduleChange) []v1alpha1.ScheduleChange {
+	for len(changes) > v1alpha1.MaxChanges {
+		oldest := max(slices.IndexFunc(changes, func(c v1alpha1.ScheduleChange) bool { return !c.Open }), 0)
+		changes = slices.Delete(changes, oldest, oldest+1)
+	}
+	return changes
 }
 
 // earlier returns what the sessions of the client before the last one say, if the last session ran on other processors.
@@ -242,8 +333,12 @@ func suspicion(suspects []string, judged, withNumbers int, why string) (kind str
 	return kind, metav1.ConditionFalse, v1alpha1.ReasonAsExpected, "No number of the last session is worse than expected."
 }
 
-// unknownSessions is a sentence about acknowledged sessions that are not in the history; empty if there are none.
+// unknownSessions is a sentence about acknowledged sessions that are not in the history; empty if there are none. A full
+// history has forgotten sessions.
 func unknownSessions(sch *v1alpha1.EtcdBenchmarkSchedule) string {
+	if len(sch.Status.Sessions) == v1alpha1.MaxSessions {
+		return ""
+	}
 	var names []string
 	for _, a := range sch.Spec.Acknowledgements {
 		if !slices.ContainsFunc(sch.Status.Sessions, func(s v1alpha1.ScheduleSession) bool { return s.Name == a.Session }) {

@@ -11,6 +11,8 @@ const (
 	// MinPoints is the smallest number of values with which Changes gives an answer: 9 before a change and 3 after it.
 	// 2 of the 220 ways to choose 3 of 12 values are as extreme as such a change, so the least p is 0.009.
 	MinPoints = 12
+	// MinBefore is the smallest number of values before a change among the newest 3 that shows it.
+	MinBefore = MinPoints - minSegment
 	// minSegment is the smallest number of values between two changes.
 	minSegment = 3
 	// level is the largest p of a change.
@@ -105,7 +107,7 @@ func large(values []float64, splits []split, tolerance float64) []Change {
 	}
 }
 
-// measure compares the segments on both sides of each split. A median does not move with a single outlier.
+// measure compares the segments on both sides of each split.
 func measure(values []float64, splits []split) (changes []Change) {
 	from := 0
 	for i, s := range splits {
@@ -118,6 +120,9 @@ func measure(values []float64, splits []split) (changes []Change) {
 	}
 	return changes
 }
+
+// Level is the level of a segment: its median, which does not move with a single outlier.
+func Level(values []float64) float64 { return median(values) }
 
 func median(values []float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))

@@ -104,6 +104,21 @@ func TestChangesAreFound(t *testing.T) {
 	}
 }
 
+// A clear change is found with its third value, not before, and at its first one: the last value before it is not blamed.
+func TestPlaceOfAClearChange(t *testing.T) {
+	for after, want := range map[int]float64{1: 0, 2: 0, 3: 1, 4: 1, 20: 1} {
+		for _, size := range []float64{-0.35, 0.35} {
+			level := steps(size, 60)
+			if got := shareOf(t, 60+after, 0.03, level, 0.05, func(c []Change) bool { return len(c) > 0 }); got < want-0.03 || got > want+0.03 {
+				t.Errorf("%d values after a change of %v: found in %.2f, wanted %.0f", after, size, got, want)
+			}
+			if got := shareOf(t, 60+after, 0.03, level, 0.05, func(c []Change) bool { return slices.Equal(indexes(c), []int{60}) }); got < want-0.03 {
+				t.Errorf("%d values after a change of %v: at its place in %.2f, wanted %.0f", after, size, got, want)
+			}
+		}
+	}
+}
+
 func TestSizeOfAChange(t *testing.T) {
 	values := noisy(rand.New(rand.NewPCG(1, 1)), 100, 0.01, steps(0.10, 50))
 	changes, _ := Changes(values, nil, 0.05)
@@ -187,10 +202,9 @@ func TestConstantHistory(t *testing.T) {
 		"an outlier":        {constant(60, between(0.40, 30, 31)), nil},
 		"9 before, 3 after": {constant(12, steps(0.10, 9)), []int{9}},
 		"3 before, 9 after": {constant(12, steps(0.10, 3)), []int{3}},
-		// Two values of a new level look like a segment of three. The third one corrects the index.
-		"58 before, 2 after":     {constant(60, steps(0.10, 58)), []int{57}},
+		"58 before, 2 after":     {constant(60, steps(0.10, 58)), nil},
 		"57 before, 3 after":     {constant(60, steps(0.10, 57)), []int{57}},
-		"2 before, 58 after":     {constant(60, steps(0.10, 2)), []int{3}},
+		"2 before, 58 after":     {constant(60, steps(0.10, 2)), []int{2}},
 		"10 before, 2 after":     {constant(12, steps(0.10, 10)), nil},
 		"within the tolerance":   {constant(60, steps(0.04, 30)), nil},
 		"largest and smallest":   {slices.Concat(slices.Repeat([]float64{745}, 20), slices.Repeat([]float64{-745}, 20)), []int{20}},

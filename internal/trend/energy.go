@@ -16,16 +16,46 @@ const (
 	// minUndone is the smallest number of values between a change and the one that undoes it, to find both at once. A
 	// smaller number adds many places that separate well by chance. Then a change among the newest values is found later.
 	minUndone = 6
+	// neighbours is how many values on each side of a split decide at which one it lies.
+	neighbours = 8
 	// tie is the relative difference below which two divergences are equal. Sums in different orders round differently.
 	tie = 1e-9
 )
 
 // strongestSplit returns the place that separates the values before it most clearly from those after it, and its p. The
-// p is 1 if there is no such place.
+// p is 1 if there is no such place, or if it has fewer than minSegment values after it: one or two outliers at the end
+// look like a change with the values before them.
 func strongestSplit(values []float64) (at int, p float64) {
 	s := newScan(values)
 	at, divergence := s.strongest()
+	if at == 0 {
+		return 0, 1
+	}
+	if at = refined(values, at); len(values)-at < minSegment {
+		return at, 1
+	}
 	return at, s.chance(divergence)
+}
+
+// refined returns the place near a split that separates its neighbours best: with the least distances of the values on
+// each side from their median. A split has at least minSegment values on each side, so it may lie beside that place.
+func refined(values []float64, at int) (best int) {
+	from, to := max(0, at-neighbours), min(len(values), at+neighbours)
+	least := math.Inf(1)
+	for place := max(from+1, at-minSegment+1); place < min(to, at+minSegment); place++ {
+		if d := deviations(values[from:place]) + deviations(values[place:to]); d < least*(1-tie) {
+			best, least = place, d
+		}
+	}
+	return best
+}
+
+func deviations(values []float64) (sum float64) {
+	middle := median(values)
+	for _, v := range values {
+		sum += math.Abs(v - middle)
+	}
+	return sum
 }
 
 // scan searches the strongest split of values: E-divisive (Matteson and James, 2014) with exponent 1. It compares the

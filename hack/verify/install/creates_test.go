@@ -115,7 +115,9 @@ func TestTheOperatorCreatesOnlyWhatBelongsToARun(t *testing.T) {
 		want              string
 	}{
 		"a load Job":                      {"Job", runName, clientImage + ":0.1.0", labels, ""},
-		"a cleanup Job":                   {"Job", runName + "-cleanup", clientImage + ":0.1.0", labels, ""},
+		"a cleanup Job":                   {"Job", runName + "-cleanup-x4k9z", clientImage + ":0.1.0", labels, ""},
+		"a cleanup Job of another run":    {"Job", "put-76543210-cleanup-x4k9z", clientImage, labels, "has the name of its run"},
+		"a longer name":                   {"Job", runName + "-backup", clientImage, labels, "has the name of its run"},
 		"an image with a digest":          {"Job", runName, clientImage + ":0.1.0" + digest, labels, ""},
 		"an image without a tag":          {"Job", runName, clientImage, labels, ""},
 		"another image":                   {"Job", runName, "example.org/miner:1", labels, "and the image " + clientImage + ", and this one has /loadgen of example.org/miner:1"},
