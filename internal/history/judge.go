@@ -151,7 +151,9 @@ func (c course) shows(sch *v1alpha1.EtcdBenchmarkSchedule, change v1alpha1.Sched
 // acknowledges reports whether an acknowledgement names the session of a change, or a later one.
 func acknowledges(sch *v1alpha1.EtcdBenchmarkSchedule, change v1alpha1.ScheduleChange) bool {
 	return slices.ContainsFunc(sch.Spec.Acknowledgements, func(a v1alpha1.Acknowledgement) bool {
-		isLater := func(s v1alpha1.ScheduleSession) bool { return s.Name == a.Session && !s.StartTime.Before(&change.StartTime) }
+		isLater := func(s v1alpha1.ScheduleSession) bool {
+			return s.Name == a.Session && !s.StartTime.Before(&change.StartTime)
+		}
 		return isAbout(a, change.Cell, change.Metric) && (a.Session == change.Session || slices.ContainsFunc(sch.Status.Sessions, isLater))
 	})
 }

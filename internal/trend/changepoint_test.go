@@ -196,12 +196,12 @@ func TestConstantHistory(t *testing.T) {
 		values []float64
 		want   []int
 	}{
-		"no change":         {constant(60, unchanged), nil},
-		"a step":            {constant(60, steps(0.10, 30)), []int{30}},
-		"two steps":         {constant(60, steps(0.10, 20, 40)), []int{20, 40}},
-		"an outlier":        {constant(60, between(0.40, 30, 31)), nil},
-		"9 before, 3 after": {constant(12, steps(0.10, 9)), []int{9}},
-		"3 before, 9 after": {constant(12, steps(0.10, 3)), []int{3}},
+		"no change":              {constant(60, unchanged), nil},
+		"a step":                 {constant(60, steps(0.10, 30)), []int{30}},
+		"two steps":              {constant(60, steps(0.10, 20, 40)), []int{20, 40}},
+		"an outlier":             {constant(60, between(0.40, 30, 31)), nil},
+		"9 before, 3 after":      {constant(12, steps(0.10, 9)), []int{9}},
+		"3 before, 9 after":      {constant(12, steps(0.10, 3)), []int{3}},
 		"58 before, 2 after":     {constant(60, steps(0.10, 58)), nil},
 		"57 before, 3 after":     {constant(60, steps(0.10, 57)), []int{57}},
 		"2 before, 58 after":     {constant(60, steps(0.10, 2)), []int{2}},
