@@ -94,7 +94,8 @@ type SuiteProbe struct {
 	// - Bisect: a rate between one that met the objectives and one that missed them.
 	// - Repeat: the second probe at a rate that missed or could not be judged.
 	// - Confirm: a further probe at the answer.
-	// - Sentinel: the lowest rate once more, to see whether the target has changed.
+	// - Sentinel: 75 % of the answer at the end, to see whether the target has
+	//   changed.
 	//
 	// +required
 	Role ProbeRole `json:"role"`
@@ -147,8 +148,8 @@ type SuiteCapacity struct {
 	//   slightly higher rate misses one.
 	// - AtLeast: the highest rate that was allowed meets them.
 	// - BelowMinimum: no rate that was allowed meets them.
-	// - Unstable: a rate met them once and missed them later, or a higher rate met
-	//   them and a lower one missed.
+	// - Unstable: a rate met them once and missed them later, or a rate missed them
+	//   below one that met.
 	// - Unknown: a probe could not be judged or could not do its load, or the probes
 	//   are used up, or the suite was stopped.
 	//
@@ -188,10 +189,4 @@ type SuiteCapacity struct {
 	//
 	// +optional
 	CeilingMilliPerSecond int64 `json:"ceilingMilliPerSecond,omitempty"`
-
-	// drifted is true if the lowest rate of the search missed an objective at the
-	// end, so that the target has changed meanwhile.
-	//
-	// +optional
-	Drifted bool `json:"drifted,omitempty"`
 }

@@ -26,7 +26,7 @@ var searches = []Entry{
 	{Search, string(v1alpha1.CapacityFound), "The rate meets all objectives, further probes confirm it, and a slightly higher rate misses one.", ""},
 	{Search, string(v1alpha1.CapacityAtLeast), "The highest rate that was allowed meets all objectives.", "Raise `--max-rate` or `search.maxPerSecond`."},
 	{Search, string(v1alpha1.CapacityBelowMinimum), "No rate that was allowed meets the objectives.", "Lower `--min-rate` or `search.minPerSecond`, or relax the objectives."},
-	{Search, string(v1alpha1.CapacityUnstable), "A rate met the objectives once and missed them later, or a higher rate met what a lower one missed.", "Use longer probes and a quieter machine, and search again."},
+	{Search, string(v1alpha1.CapacityUnstable), "A rate met the objectives once and missed them later, or a rate missed them below one that met: at the end, the target may have become slower.", "Use longer probes and a quieter machine, and search again."},
 	{Search, string(v1alpha1.CapacityUnknown), "A probe could not be judged or could not do its load, the probes are used up, or the search was stopped.", "Read `limitedBy`: often the load generator was the limit."},
 }
 

@@ -21,9 +21,6 @@ func searchResult(p *page, s *v1alpha1.EtcdBenchmarkSuite) {
 			cell = ""
 		}
 		p.sentence("", fmt.Sprintf("%s%s. %s", cell, c.State, answer(c)))
-		if c.Drifted {
-			p.sentence("", "At the end, the lowest rate of the search no longer met the objectives: the target has changed meanwhile. Repeat the search.")
-		}
 		if g, any := probeGrid(s, c.Cell); any {
 			p.section(g)
 		}
@@ -74,7 +71,7 @@ func slowestOf(r v1alpha1.SuiteResult) (slowest v1alpha1.SuiteOperation) {
 // outcome says what a probe means for the search.
 func outcome(r v1alpha1.SuiteResult) string {
 	switch {
-	case r.Reason != v1alpha1.ReasonCompleted:
+	case r.Reason != v1alpha1.ReasonCompleted && r.Reason != v1alpha1.ReasonMissedEarly:
 		return r.Reason
 	case r.Probe.Role == v1alpha1.ProbeCeiling:
 		return "–"
@@ -112,7 +109,7 @@ func answer(c v1alpha1.SuiteCapacity) string {
 	case v1alpha1.CapacityBelowMinimum:
 		return "No rate that was allowed meets all objectives: lower minPerSecond (--min-rate), or see which objective is missed." + above
 	case v1alpha1.CapacityUnstable:
-		return "No rate meets all objectives reliably: a rate met them once and missed them later, or a higher rate met and a lower one missed. Use longer probes, or a quieter machine." + above
+		return "No rate meets all objectives reliably: a rate met them once and missed them later, or a rate missed them below one that met. Use longer probes, or a quieter machine." + above
 	case v1alpha1.CapacitySearching:
 		return "More probes follow." + known
 	}

@@ -30,7 +30,7 @@ const (
 	Repeat Role = "Repeat"
 	// Confirm is a further probe at the answer.
 	Confirm Role = "Confirm"
-	// Sentinel is the lowest rate of the sweep once more, to see whether the target has changed.
+	// Sentinel is a rate somewhat below the answer at the end, to see whether the target has changed.
 	Sentinel Role = "Sentinel"
 )
 
@@ -91,8 +91,6 @@ type Result struct {
 	// Confirmed is how many further probes at PerSecond met, of Tried.
 	Confirmed int `json:"confirmed"`
 	Tried     int `json:"tried"`
-	// Drifted: at the end, the lowest rate of the sweep no longer met the objectives.
-	Drifted bool `json:"drifted,omitempty"`
 }
 
 var (
@@ -121,8 +119,6 @@ type searching struct {
 	past     []Probe
 	used     int
 	next     Step
-	// lowest is the rate of the first probe of the sweep that met.
-	lowest int64
 }
 
 // probe returns the result of the next probe if it has run.
@@ -204,9 +200,6 @@ func (s *searching) sweep(ceiling float64) (b bracket, stop *Result, err error) 
 			return b, &Result{State: Unstable, PerSecond: b.met, FirstMissed: b.missed, Limit: b.limit}, nil
 		case p.Verdict == Met:
 			b.met, missesInARow = rate, 0
-			if s.lowest == 0 {
-				s.lowest = rate
-			}
 		default:
 			if missesInARow++; b.missed == 0 {
 				b.missed, b.limit = rate, p.Limit
@@ -245,7 +238,7 @@ func (s *searching) descend(b bracket) (bracket, *Result, error) {
 		case p.Verdict == Unknown:
 			return b, undecided(b, p.Limit), nil
 		case p.Verdict == Met:
-			b.met, s.lowest = rate, rate
+			b.met = rate
 			return b, nil, nil
 		}
 		b.missed, b.limit = rate, p.Limit
@@ -279,50 +272,65 @@ func (s *searching) bisect(b bracket) (bracket, *Result, error) {
 // maxStepsDown is how often an answer that is not confirmed is lowered by the tolerance.
 const maxStepsDown = 5
 
-// confirm repeats the answer. All repetitions must meet; else the answer is lowered.
+// confirm repeats the answer. All repetitions must meet; else the answer is lowered, at last to the minimum.
 func (s *searching) confirm(b bracket) (Result, error) {
 	for range maxStepsDown + 1 {
-		confirmed := 0
-		for range s.settings.Confirmations {
-			p, err := s.probe(Confirm, b.met)
-			if err != nil {
-				return bounded(b, err)
-			}
-			if p.Verdict == Unknown {
-				return *undecided(b, p.Limit), nil
-			}
-			if p.Verdict == Missed {
-				b.missed, b.limit = b.met, p.Limit
-				break
-			}
-			confirmed++
+		missed, err := s.repeat(b.met)
+		switch {
+		case err != nil:
+			return bounded(b, err)
+		case missed == nil:
+			return s.conclude(b)
+		case missed.Verdict == Unknown:
+			return *undecided(b, missed.Limit), nil
 		}
-		if confirmed == s.settings.Confirmations {
-			return s.conclude(b, confirmed)
+		b.missed, b.limit = b.met, missed.Limit
+		if b.met == s.settings.MinPerSecond {
+			break
 		}
-		lower := int64(math.Floor(float64(b.met) / (1 + s.settings.Tolerance)))
-		if lower < s.settings.MinPerSecond {
-			return Result{State: BelowMinimum, FirstMissed: b.missed, Limit: b.limit}, nil
-		}
-		b.met = lower
+		b.met = s.clamp(int64(math.Floor(float64(b.met) / (1 + s.settings.Tolerance))))
 	}
 	return Result{State: Unstable, PerSecond: b.met, FirstMissed: b.missed, Limit: b.limit, Tried: s.settings.Confirmations}, nil
 }
 
-// conclude probes the lowest rate once more.
-func (s *searching) conclude(b bracket, confirmed int) (Result, error) {
-	r := Result{State: Found, PerSecond: b.met, FirstMissed: b.missed, Limit: b.limit, Confirmed: confirmed, Tried: s.settings.Confirmations}
-	if b.missed == 0 {
+// repeat probes a rate again and again. It returns the first probe that did not meet; nil if all met. A probe that could
+// not be judged is repeated once.
+func (s *searching) repeat(perSecond int64) (missed *Probe, err error) {
+	for range s.settings.Confirmations {
+		p, err := s.probe(Confirm, perSecond)
+		if err == nil && p.Verdict == Unknown {
+			p, err = s.probe(Repeat, perSecond)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if p.Verdict != Met {
+			return &p, nil
+		}
+	}
+	return nil, nil
+}
+
+// sentinelShare is the rate of the sentinel, as a share of the answer. A target that has lost less than that keeps the
+// answer, which is then too high by at most a third.
+const sentinelShare = 0.75
+
+// conclude checks that the target has not changed since the answer was confirmed.
+func (s *searching) conclude(b bracket) (Result, error) {
+	sentinel, err := s.judged(Sentinel, s.clamp(int64(sentinelShare*float64(b.met))))
+	switch {
+	case err != nil:
+		return bounded(b, err)
+	case sentinel.Verdict == Unknown:
+		return *undecided(b, sentinel.Limit), nil
+	}
+	r := Result{State: Found, PerSecond: b.met, FirstMissed: b.missed, Limit: b.limit, Confirmed: s.settings.Confirmations, Tried: s.settings.Confirmations}
+	switch {
+	case sentinel.Verdict == Missed:
+		r.State, r.FirstMissed, r.Limit = Unstable, sentinel.PerSecond, sentinel.Limit
+	case b.missed == 0:
 		r.State = AtLeast
 	}
-	p, err := s.probe(Sentinel, s.lowest)
-	switch {
-	case errors.Is(err, errUsedUp):
-		return r, nil
-	case err != nil:
-		return Result{}, err
-	}
-	r.Drifted = p.Verdict == Missed
 	return r, nil
 }
 

@@ -41,7 +41,7 @@ func sharp(highest int64) func(Step) Probe {
 func TestFound(t *testing.T) {
 	for _, highest := range []int64{11, 100, 3333, 50_000, 400_000} {
 		r, past := play(t, usual, sharp(highest))
-		if r.State != Found || float64(r.PerSecond) < float64(highest)/1.06-1 || r.PerSecond > highest || r.FirstMissed <= highest || r.Limit != "p99" || r.Confirmed != 3 || r.Drifted {
+		if r.State != Found || float64(r.PerSecond) < float64(highest)/1.06-1 || r.PerSecond > highest || r.FirstMissed <= highest || r.Limit != "p99" || r.Confirmed != 3 {
 			t.Errorf("%d: got %+v", highest, r)
 		}
 		if len(past) > 25 {
@@ -90,7 +90,14 @@ func TestStates(t *testing.T) {
 			flaky++
 			return map[bool]Verdict{true: Missed, false: Met}[flaky == 2 || s.PerSecond > 9000]
 		}), Found, 0},
-		"everything below the sweep": {usual, ceiling(func(s Step) Verdict { return map[bool]Verdict{true: Met, false: Missed}[s.PerSecond <= 300] }), Found, 0},
+		"a confirmation misses near the minimum": {atMinimum(100), near(104, 104), Found, 100},
+		"a confirmation misses at the minimum":   {atMinimum(100), near(100, 100), Unstable, 0},
+		"a confirmation is judged later":         {usual, doubtful(Confirm, 1), Found, 7680},
+		"a confirmation is not judged":           {usual, doubtful(Confirm, 2), Undecided, 7680},
+		"the sentinel is judged later":           {usual, doubtful(Sentinel, 1), Found, 7680},
+		"the sentinel is not judged":             {usual, doubtful(Sentinel, 2), Undecided, 7680},
+		"no probe is left for the sentinel":      {withoutSentinel(t), sharp(5000), Undecided, 0},
+		"everything below the sweep":             {usual, ceiling(func(s Step) Verdict { return map[bool]Verdict{true: Met, false: Missed}[s.PerSecond <= 300] }), Found, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, past := play(t, tc.settings, tc.target)
@@ -104,19 +111,63 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// The target changes while the search goes on.
-func TestDrift(t *testing.T) {
-	n := 0
-	r, _ := play(t, usual, func(s Step) Probe {
-		n++
-		p := sharp(1000)(s)
-		if s.Role == Sentinel {
-			p.Verdict = Missed
+func atMinimum(rate int64) Settings {
+	s := usual
+	s.MinPerSecond = rate
+	return s
+}
+
+// near is a target that meets up to a rate, but for the second confirmation at another one.
+func near(highest, flaky int64) func(Step) Probe {
+	confirmations := 0
+	return func(s Step) Probe {
+		p := sharp(highest)(s)
+		if s.Role == Confirm && s.PerSecond == flaky {
+			if confirmations++; confirmations == 2 {
+				p = Probe{Verdict: Missed, Limit: "p99"}
+			}
 		}
 		return p
-	})
-	if r.State != Found || !r.Drifted {
-		t.Errorf("got %+v, wanted that the lowest rate no longer meets", r)
+	}
+}
+
+// doubtful is a target of 8000/s of which the first n probes with a role, or that repeat one, cannot be judged.
+func doubtful(role Role, n int) func(Step) Probe {
+	before := Role("")
+	return func(s Step) Probe {
+		p := sharp(8000)(s)
+		if n > 0 && (s.Role == role || s.Role == Repeat && before == role) {
+			n, p.Verdict, p.Limit = n-1, Unknown, "the client was a limit"
+		}
+		before = s.Role
+		return p
+	}
+}
+
+// withoutSentinel are settings with just enough probes to confirm the answer for sharp(5000).
+func withoutSentinel(t *testing.T) Settings {
+	s := usual
+	_, past := play(t, s, sharp(5000))
+	s.MaxProbes = len(past) - 1
+	return s
+}
+
+// A target that loses a third of its capacity or more after the answer was confirmed does not keep the answer.
+func TestATargetThatBecomesSlowerAtTheEnd(t *testing.T) {
+	for left, want := range map[float64]State{1: Found, 0.9: Found, 0.7: Unstable, 0.5: Unstable, 0.1: Unstable} {
+		confirmed := 0
+		r, past := play(t, usual, func(s Step) Probe {
+			if confirmed == usual.Confirmations {
+				return sharp(int64(left * 5000))(s)
+			}
+			if s.Role == Confirm {
+				confirmed++
+			}
+			return sharp(5000)(s)
+		})
+		if r.State != want || past[len(past)-1].PerSecond < 3000 {
+			t.Errorf("with %.0f %% of its capacity: got %+v, the last probe is %+v", 100*left, r, past[len(past)-1])
+		}
 	}
 }
 

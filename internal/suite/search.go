@@ -103,7 +103,7 @@ func capacities(s *v1alpha1.EtcdBenchmarkSuite) (out []v1alpha1.SuiteCapacity) {
 		length, _ := room(s)
 		capacity := v1alpha1.SuiteCapacity{
 			Cell: c.Name, State: v1alpha1.CapacityState(r.State), RatePerSecond: r.PerSecond, FirstMissedPerSecond: r.FirstMissed,
-			LimitedBy: text.Shorten(r.Limit, length), Confirmed: int32(r.Confirmed), Tried: int32(r.Tried), Drifted: r.Drifted,
+			LimitedBy: text.Shorten(r.Limit, length), Confirmed: int32(r.Confirmed), Tried: int32(r.Tried),
 		}
 		if len(past) > 0 {
 			capacity.CeilingMilliPerSecond = int64(math.Round(milli * past[0].Throughput))
