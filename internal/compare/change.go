@@ -8,12 +8,14 @@ import (
 )
 
 const (
-	// errorRate is the probability of a wrong Regressed, and of a wrong NotRegressed.
+	// errorRate is the largest probability of a wrong Regressed, and of a wrong NotRegressed, however often somebody adds
+	// rounds and looks again.
 	errorRate = 0.025
 	// power is how often the smallest regression would be found.
 	power = 0.80
-	// minRounds is the smallest number of rounds with a verdict.
-	minRounds = 3
+	// minRounds is the smallest number of rounds with a verdict, usualRounds is that of a suite by default.
+	minRounds   = 3
+	usualRounds = 5
 	// maxNeeded bounds the search for the number of rounds that would decide.
 	maxNeeded = 50
 )
@@ -73,9 +75,25 @@ func (c change) observations() int {
 	return c.rounds
 }
 
-// interval is the 95 % confidence interval of the mean. It needs two rounds, or sessions.
+// level is the part of errorRate that is spent on this number of rounds. A comparison does not know whether somebody has
+// looked at it before, with fewer rounds. So the parts are so small that the error of looking after each round, from
+// minRounds on without an end, is at most errorRate. They favour usualRounds.
+func (c change) level() float64 {
+	if c.between != nil {
+		return errorRate
+	}
+	return levelOf(c.rounds)
+}
+
+func levelOf(rounds int) float64 {
+	share := min(1, usualRounds/float64(rounds))
+	return 0.3 * errorRate * share * share
+}
+
+// interval is the confidence interval of the mean: the true change lies within it in 95 % of cases, however often somebody
+// adds rounds and looks again. It needs two rounds, or sessions.
 func (c change) interval() (low, high float64) {
-	half := quantile(c.observations(), 1-errorRate)*c.standardError() + c.resolution
+	half := quantile(c.observations(), 1-c.level())*c.standardError() + c.resolution
 	return c.mean - half, c.mean + half
 }
 
@@ -102,8 +120,8 @@ func (s side) limit(tolerance float64) float64 {
 	return -math.Log1p(-tolerance)
 }
 
-// chanceOfNoRegression is the probability of a mean that is at least as bad, if the true change were at the limit: the
-// p-value of the one-sided t test. It needs two rounds.
+// chanceOfNoRegression is the p-value of the one-sided t test that the true change is at most the limit, for a test with
+// errorRate: the probability of a mean that is at least as bad, times errorRate ÷ level. It needs two rounds.
 func (c change) chanceOfNoRegression(s side, limit float64) float64 {
 	excess := float64(s)*c.mean - c.resolution - limit
 	if c.standardError() == 0 {
@@ -112,36 +130,36 @@ func (c change) chanceOfNoRegression(s side, limit float64) float64 {
 		}
 		return 1
 	}
-	return student(c.observations()).Survival(excess / c.standardError())
+	return min(1, student(c.observations()).Survival(excess/c.standardError())*errorRate/c.level())
 }
 
 // isWithin reports whether the whole interval is better than the limit.
 func (c change) isWithin(s side, limit float64) bool {
-	return float64(s)*c.mean+c.resolution+quantile(c.observations(), 1-errorRate)*c.standardError() < limit
+	return float64(s)*c.mean+c.resolution+quantile(c.observations(), 1-c.level())*c.standardError() < limit
 }
 
 // isImproved reports whether the whole interval is better than no change.
 func (c change) isImproved(s side) bool { return c.isWithin(s, 0) }
 
 // smallestRegression is the log ratio, in the direction of worse, that would be called a regression with about the
-// probability power: with three rounds a little less. The first of several comparisons is judged with errorRate ÷ their
+// probability power: with three rounds a little less. The first of several comparisons is judged with level ÷ their
 // number.
 func (c change) smallestRegression(limit float64, comparisons int) float64 {
-	return limit + c.resolution + (quantile(c.observations(), 1-errorRate/float64(comparisons))+quantile(c.observations(), power))*c.standardError()
+	return limit + c.resolution + (quantile(c.observations(), 1-c.level()/float64(comparisons))+quantile(c.observations(), power))*c.standardError()
 }
 
 // needed is how many rounds would decide with this mean and this deviation; 0 if more than maxNeeded.
 func (c change) needed(s side, limit float64, comparisons int) int {
 	distance := limit - float64(s)*c.mean
-	level := 1 - errorRate
 	if math.Abs(distance) <= c.resolution {
 		return 0
 	}
+	share := 1.0
 	if distance < 0 {
-		level = 1 - errorRate/float64(comparisons)
+		share = 1 / float64(comparisons)
 	}
 	for rounds := max(c.rounds+1, minRounds); rounds <= maxNeeded; rounds++ {
-		if quantile(rounds, level)*c.deviation/math.Sqrt(float64(rounds)) < math.Abs(distance)-c.resolution {
+		if quantile(rounds, 1-share*levelOf(rounds))*c.deviation/math.Sqrt(float64(rounds)) < math.Abs(distance)-c.resolution {
 			return rounds
 		}
 	}
