@@ -280,6 +280,8 @@ type Target struct {
 	// Unlisted is why the members could not be listed; empty if they were. If it is set, a member that no address
 	// reaches may be missing here.
 	Unlisted string
+	// Notes are facts about the target that limit what the result shows, sorted: sentences without a full stop.
+	Notes []string
 	// Skipped are the addresses to which this pod sent no load, because they did not answer when it started, with the reason
 	// for each of them. Pods other than client pod 0 report nothing else of the target.
 	Skipped map[string]string

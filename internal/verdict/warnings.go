@@ -194,6 +194,9 @@ func (w *warnings) ofObservation(s *results.Snapshot) {
 		return
 	}
 	w.add(t.Unlisted != "", "the target's members could not be listed: %s", t.Unlisted)
+	for _, note := range t.Notes {
+		w.add(true, "%s", note)
+	}
 	for _, address := range slices.Sorted(maps.Keys(t.Skipped)) {
 		w.add(true, "an address of the target did not answer when client pods started, and they sent it no load: %s (%s)", address, t.Skipped[address])
 	}

@@ -145,9 +145,9 @@ func TestWarnings(t *testing.T) {
 
 // The reasons are also reported if there are no objectives.
 func TestMissingObservationsAreWarnings(t *testing.T) {
-	s := &results.Snapshot{RunUID: "a", Target: &results.Target{Unlisted: "no majority", Unlocked: true, Skipped: map[string]string{"etcd-1:2379": "refuses connections"}, Unobserved: map[results.Aspect]string{results.AspectVersion: "no answer"}}}
+	s := &results.Snapshot{RunUID: "a", Target: &results.Target{Unlisted: "no majority", Notes: []string{"a note"}, Unlocked: true, Skipped: map[string]string{"etcd-1:2379": "refuses connections"}, Unobserved: map[results.Aspect]string{results.AspectVersion: "no answer"}}}
 	got := strings.Join(Warnings(runtest.Puts(), results.Summarize([]*results.Snapshot{s})), "\n")
-	for _, part := range []string{"no majority", "no lock", "sent it no load: etcd-1:2379 (refuses connections)", "Version", "no answer"} {
+	for _, part := range []string{"no majority", "a note", "no lock", "sent it no load: etcd-1:2379 (refuses connections)", "Version", "no answer"} {
 		if !strings.Contains(got, part) {
 			t.Errorf("warnings %q do not contain %q", got, part)
 		}

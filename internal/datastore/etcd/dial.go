@@ -107,7 +107,7 @@ func urls(endpoints []string, secure bool) []string {
 // count counts every attempt to send a request.
 func (d *Driver) count(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 	d.requests.Add(spec.RPC(path.Base(method)), load.PhaseOf(ctx))
-	return invoke(ctx, method, req, reply, cc, opts...)
+	return named(method, invoke(ctx, method, req, reply, cc, opts...))
 }
 
 // awaitReady opens a connection now, so that no request has to wait for it.

@@ -99,7 +99,7 @@ func explainAuth(err error) (results.FailureReason, string) {
 	case codeOf(err) == codes.PermissionDenied,
 		// A refused watch has no code, only this text.
 		strings.Contains(text, rpctypes.ErrorDesc(rpctypes.ErrGRPCPermissionDenied)):
-		return reason, "does not permit this user to read and write under the run's prefix; grant the user a role that does"
+		return reason, refusalOf(err)
 	case codeOf(err) == codes.Unauthenticated:
 		return reason, "does not accept the user's token"
 	}

@@ -17,7 +17,14 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-const metricServerID = "etcd_server_id"
+const (
+	metricServerID = "etcd_server_id"
+	// These replace a part of a member's status that the user may not read.
+	metricDatabase  = "etcd_mvcc_db_total_size_in_bytes"
+	metricQuota     = "etcd_server_quota_backend_bytes"
+	metricIsLeader  = "etcd_server_is_leader"
+	metricIsLearner = "etcd_server_is_learner"
+)
 
 // counters are etcd's own, from 3.4 on. etcd declares some of them as gauges.
 var counters = map[string]results.Figure{
@@ -34,11 +41,11 @@ var counters = map[string]results.Figure{
 }
 
 var gauges = map[string]members.Gauge{
-	"process_start_time_seconds":       members.GaugeStart,
-	"process_resident_memory_bytes":    members.GaugeMemoryBytes,
-	"etcd_mvcc_db_total_size_in_bytes": members.GaugeDatabaseBytes,
-	"go_sched_gomaxprocs_threads":      members.GaugeProcessors,
-	"etcd_server_proposals_pending":    members.GaugePendingProposals,
+	"process_start_time_seconds":    members.GaugeStart,
+	"process_resident_memory_bytes": members.GaugeMemoryBytes,
+	metricDatabase:                  members.GaugeDatabaseBytes,
+	"go_sched_gomaxprocs_threads":   members.GaugeProcessors,
+	"etcd_server_proposals_pending": members.GaugePendingProposals,
 }
 
 var histograms = map[string]results.Timer{
@@ -69,7 +76,7 @@ func isCounted(m *dto.Metric) bool {
 
 // wantedMetrics are the metrics that are read of each member.
 var wantedMetrics = func() map[string]bool {
-	wanted := map[string]bool{metricServerID: true}
+	wanted := map[string]bool{metricServerID: true, metricQuota: true, metricIsLeader: true, metricIsLearner: true}
 	for _, names := range []iter.Seq[string]{maps.Keys(counters), maps.Keys(gauges), maps.Keys(histograms)} {
 		for name := range names {
 			wanted[name] = true

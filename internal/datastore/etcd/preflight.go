@@ -2,6 +2,7 @@ package etcd
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -51,6 +52,9 @@ func (d *Driver) preflight(ctx context.Context) (target *results.Target, view me
 	names, unlisted := d.names(ctx, client)
 	target = t.target(names)
 	target.Unlisted, target.Skipped = unlisted, skipped
+	if d.index == 0 {
+		target.Notes = slices.Sorted(slices.Values(t.notes()))
+	}
 	target.WriteEstimateBytes, _ = d.plan.WriteEstimate()
 	return target, t.view(names), nil
 }
@@ -64,10 +68,15 @@ func (d *Driver) look(ctx context.Context, client *clientv3.Client) (topology, e
 	t := topology{seen: time.Now()}
 	for _, endpoint := range d.loaded() {
 		status, err := client.Status(ctx, urls([]string{endpoint}, creds.tls != nil)[0])
+		switch {
+		case isRefused(err):
+			err = d.addRestricted(ctx, &t, endpoint)
+		case err == nil:
+			t.add(endpoint, status)
+		}
 		if err != nil {
 			return topology{}, explain(err, endpoint)
 		}
-		t.add(endpoint, status)
 	}
 	return t, nil
 }

@@ -82,13 +82,18 @@ func (d *Driver) sample(ctx context.Context, m member, all []member) members.Sam
 // scrape reads a member's metrics, which etcd serves at its client address by default. at is when the member had
 // collected them.
 func (d *Driver) scrape(ctx context.Context, endpoint string) (text []byte, at time.Time, err error) {
+	return d.fetch(ctx, endpoint, "/metrics")
+}
+
+// fetch reads what a member serves over HTTP at its client address.
+func (d *Driver) fetch(ctx context.Context, endpoint, path string) (text []byte, at time.Time, err error) {
 	creds, err := d.secrets()
 	if err != nil {
 		return nil, at, err
 	}
 	// Compression would cost the member more than the network saves.
 	transport := &http.Transport{TLSClientConfig: creds.tls.Clone(), DisableKeepAlives: true, DisableCompression: true}
-	url := urls([]string{endpoint}, creds.tls != nil)[0] + "/metrics"
+	url := urls([]string{endpoint}, creds.tls != nil)[0] + path
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return nil, at, err

@@ -21,8 +21,10 @@ var errNoLeader = errors.New("the target has no leader: its members have no quor
 // the advertised ones may not be reachable from here.
 type topology struct {
 	members []member
-	// leader is the ID of the leader, 0 if there is none.
+	// leader is the ID of the leader, 0 if there is none. unread: the user may not read the members' status, so the leader
+	// may be unknown.
 	leader uint64
+	unread bool
 	// seen is when the members were asked.
 	seen time.Time
 }
@@ -67,7 +69,11 @@ func (t *topology) check(selection spec.MemberSelection) error {
 				t.members[0].endpoint, hexID(t.members[0].cluster), m.endpoint, hexID(m.cluster))
 		}
 	}
-	if t.leader == 0 {
+	if t.leader == 0 && t.unread && selection != spec.MembersAll {
+		return load.Errorf(results.FailureAuthenticationFailed,
+			"target.members: %s needs the leader, and %s. Use target.members: All, or a user with that role", selection, unread)
+	}
+	if t.leader == 0 && !t.unread {
 		return load.Errorf(results.FailureNoQuorum, "%d addresses answer, but %w", len(t.members), errNoLeader)
 	}
 	if len(t.eligible(selection)) == 0 {

@@ -42,12 +42,18 @@ func (d *Driver) stateOf(ctx context.Context, m member) members.State {
 	}
 	status, err := etcdserverpb.NewMaintenanceClient(client.ActiveConnection()).Status(ctx, &etcdserverpb.StatusRequest{})
 	switch {
+	case isRefused(err):
+		return d.restrictedState(ctx, m)
 	case err != nil:
 		return members.State{Problem: explain(err, m.endpoint).Error()}
 	case status.Header.GetMemberId() != m.id:
-		return members.State{Problem: m.endpoint + " leads to another member now: name an address that leads only to this member"}
+		return elsewhere(m)
 	}
 	return stateIn(status)
+}
+
+func elsewhere(m member) members.State {
+	return members.State{Problem: m.endpoint + " leads to another member now: name an address that leads only to this member"}
 }
 
 // stateIn is the state in a member's answer.

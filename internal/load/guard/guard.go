@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -52,18 +53,20 @@ func (g *Guard) SeesView(v members.View) *results.Fired {
 // notice records what a view lacks. Any member can report alarms and the leader; only the member itself can report its
 // database.
 func (g *Guard) notice(v members.View) {
-	silent, reason := 0, ""
+	silent, unread, reason := 0, 0, ""
 	for _, id := range v.IDs() {
-		if problem := v.Members[id].Problem; problem != "" {
-			silent, reason = silent+1, g.name(id)+" did not report its status: "+problem
+		state := v.Members[id]
+		if lacks := cmp.Or(state.Problem, state.Unread); lacks != "" {
+			unread, reason = unread+1, g.name(id)+" did not report its status: "+lacks
 			g.misses(g.rules.DatabaseSize != nil, spec.GuardDatabaseSize, reason)
 			g.misses(g.quotas[id] > 0, spec.GuardQuota, reason)
 		}
+		if state.Problem != "" {
+			silent++
+		}
 	}
-	if silent == len(v.Members) {
-		g.misses(g.rules.Alarm, spec.GuardAlarm, reason)
-		g.misses(g.rules.LeaderChange, spec.GuardLeaderChange, reason)
-	}
+	g.misses(g.rules.Alarm && unread == len(v.Members), spec.GuardAlarm, reason)
+	g.misses(g.rules.LeaderChange && silent == len(v.Members), spec.GuardLeaderChange, reason)
 }
 
 // misses records why a rule, if the load has it, could not be checked.

@@ -29,9 +29,14 @@ type State struct {
 	Term          uint64
 	Version       string
 	DatabaseBytes int64
+	// Unread is why the report lacks Alarm and DatabaseBytes; empty if it has them.
+	Unread string
 	// Problem is why the member did not report; empty if it did.
 	Problem string
 }
+
+// UnknownLeader stands for the leader in the report of a member that says only the number of the election.
+const UnknownLeader = "unknown"
 
 // Election returns the newest leader that a member knows; empty if there is none.
 func (v View) Election() (leader string, term uint64) {

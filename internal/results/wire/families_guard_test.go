@@ -32,6 +32,7 @@ func randomGuard(r *rand.Rand, s *results.Snapshot) {
 	}
 	if s.Target != nil && r.IntN(3) == 0 {
 		s.Target.Unlisted, s.Target.Unlocked = "etcd-1 did not answer", r.IntN(2) == 0
+		s.Target.Notes = []string{"etcd-3 is a learner", "the leader is not known"}
 		s.Target.Unobserved = map[results.Aspect]string{results.AspectLeader: "etcd-1 did not answer", results.AspectMembers: ""}
 	}
 }
@@ -43,6 +44,7 @@ func guarded(s *results.Snapshot) *results.Snapshot {
 	s.Unwatched = map[spec.GuardRule]string{spec.GuardWALFsync: "etcd-1: 404"}
 	s.Target.Changes = []results.Change{{Aspect: results.AspectLeader, Detail: "from a to b", At: testStart}}
 	s.Target.Unlocked = true
+	s.Target.Notes = []string{"the leader is not known"}
 	s.Target.Skipped = map[string]string{"etcd-2:2379": "refuses connections"}
 	s.Target.Unlisted, s.Target.Unobserved = "no answer", map[results.Aspect]string{results.AspectVersion: "no answer"}
 	return s

@@ -12,7 +12,7 @@ import (
 
 // unobservedFamilies describe which parts of the target the pod could not observe.
 func unobservedFamilies() []family {
-	return []family{unlistedFamily(), unlockedFamily(), skippedFamily(), aspectFamily()}
+	return []family{unlistedFamily(), noteFamily(), unlockedFamily(), skippedFamily(), aspectFamily()}
 }
 
 func unlistedFamily() family {
@@ -29,6 +29,31 @@ func unlistedFamily() family {
 				return errors.New("wanted one reason why the members were not listed, found none or more than one")
 			}
 			targetOf(s).Unlisted = m.labels[0]
+			return nil
+		},
+	}
+}
+
+// maxNotes bounds the notes of a pod.
+const maxNotes = 16
+
+func noteFamily() family {
+	return family{
+		name: "etcdbench_target_note_info", help: "A fact about the target that limits what the result shows.",
+		kind: dto.MetricType_GAUGE, labels: []string{"note"},
+		write: func(s *results.Snapshot, emit func(metric)) {
+			if s.Target == nil {
+				return
+			}
+			for _, note := range s.Target.Notes[:min(len(s.Target.Notes), maxNotes)] {
+				emit(metric{labels: []string{note}, value: 1})
+			}
+		},
+		read: func(s *results.Snapshot, m metric) error {
+			if m.labels[0] == "" || len(targetOf(s).Notes) == maxNotes {
+				return fmt.Errorf("wanted at most %d notes about the target, found more, or an empty one", maxNotes)
+			}
+			targetOf(s).Notes = append(targetOf(s).Notes, m.labels[0])
 			return nil
 		},
 	}
