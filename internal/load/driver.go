@@ -119,6 +119,12 @@ type Deleter interface {
 	Deleted() results.Work
 }
 
+// Resender is a Driver that sends a request again when the target has refused its credentials as expired.
+type Resender interface {
+	// Resent counts the requests that were sent again.
+	Resent() uint64
+}
+
 // Disturber is a Driver that can make disturbances.
 type Disturber interface {
 	// Disturb makes a disturbance of the plan once. It calls report after each step has ended or failed.

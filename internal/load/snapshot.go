@@ -14,6 +14,9 @@ func (s *Session) Snapshot() *results.Snapshot {
 		KeyBytes:   s.workload.KeyBytes(),
 		Clock:      wall(),
 	}
+	if resender, ok := s.driver.(Resender); ok {
+		snapshot.Resent = resender.Resent()
+	}
 	s.state.fill(snapshot)
 	if s.ledger != nil {
 		snapshot.Watch = s.ledger.results()

@@ -31,6 +31,7 @@ var warnings = []warning{
 	{"NotObserved", "the target was not observed often enough", "A change of the target during the run cannot be ruled out.", "Check that all members answer; run longer than a few seconds."},
 	{"MemberSkipped", "an address of the target did not answer when client pods started", "`target.unreachableMembers` is `Skip`. The numbers are those of the other members.", "Start the member, or remove its address."},
 	{"MemberWithoutLoad", "no address of the target reaches its member", "This member got no load.", "Add its address to `target.endpoints`, or make it ready."},
+	{"TokenRefused", "the target refused the token of requests", "A token of etcd's authentication expired earlier than it said, or users or roles of etcd were changed. Client pods logged in again and sent the requests again. These requests count once, and their latency includes that. REQUESTS SENT counts each of them twice.", "Change no users during a run. Give etcd's option `--auth-token` a lifetime (`ttl`) of at least a minute."},
 	{"CoarseTimer", "client pods had no exact kernel timer", "Requests were sent up to 1 ms late. Lateness and latency include that.", "Run client pods on Linux."},
 	{"PartsOmitted", "these parts of the result are missing", "A termination message had no room for these parts, because the operator could not read the pod's metrics.", "Check network policies between the operator and the client pods."},
 	{"EventsMissed", "watchers missed", "Expected events did not arrive before the end.", "Measure for longer, or reduce the rate."},

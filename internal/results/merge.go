@@ -87,6 +87,7 @@ func mergeCleaning(a, b Cleaning) Cleaning {
 }
 
 func (s *Snapshot) mergeCounts(other *Snapshot) {
+	s.Resent += other.Resent
 	for rpc, phases := range other.Requests {
 		if s.Requests[rpc] == nil {
 			s.Requests[rpc] = map[Phase]uint64{}

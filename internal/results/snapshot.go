@@ -146,6 +146,8 @@ type Snapshot struct {
 	Course
 	// Requests counts the sent requests by RPC and phase.
 	Requests map[spec.RPC]map[Phase]uint64
+	// Resent counts the requests that were sent again because their token had expired.
+	Resent uint64
 	// KeyBytes is the length of a key on the wire, including the run's prefix.
 	KeyBytes int
 

@@ -45,6 +45,7 @@ func Warnings(b *v1alpha1.EtcdBenchmark, s results.Summary) []string {
 	w.ofObservation(s.Merged)
 	w.ofQueue(b.Status.Admission)
 	w.ofPods(s.Merged)
+	w.ofTokens(s.Merged.Resent)
 	w.ofWatchers(s.Watch)
 	for _, o := range s.Operations {
 		w.ofRequests(o)
@@ -207,6 +208,11 @@ func (w *warnings) ofObservation(s *results.Snapshot) {
 	for _, name := range members(t, func(m results.Member) bool { return m.Endpoint == "" }, results.Member.Label) {
 		w.add(true, "no address of the target reaches its member %s, so this member got no load", name)
 	}
+}
+
+// ofTokens warns of requests whose latency includes a login.
+func (w *warnings) ofTokens(resent uint64) {
+	w.add(resent > 0, "the target refused the token of requests %s times: client pods logged in again and sent those requests again, and their latency includes that", text.Grouped(resent))
 }
 
 // ofQueue warns of earlier runs that may have deleted their keys in the window.

@@ -3,7 +3,6 @@ package etcd
 import (
 	"context"
 	"errors"
-	"path"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -11,9 +10,6 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/connectivity"
-
-	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
 const (
@@ -25,8 +21,8 @@ const (
 	keepAliveTimeout = 10 * time.Second
 )
 
-// dial returns a client of these addresses, logged in and connected. The client does not retry: retries would hide what
-// the run measures.
+// dial returns a client of these addresses, logged in and connected. The client retries only requests whose token was
+// refused: other retries would hide what the run measures.
 func (d *Driver) dial(ctx context.Context, endpoints ...string) (*clientv3.Client, error) {
 	creds, err := d.secrets()
 	if err != nil {
@@ -44,6 +40,11 @@ func (d *Driver) dialAs(ctx context.Context, creds *credentials, endpoints ...st
 	if err := awaitReady(ctx, client.ActiveConnection()); err != nil {
 		return nil, errors.Join(d.whyNotReady(ctx, endpoints[0], err), closeClient(client))
 	}
+	if creds.username != "" {
+		if err := d.tokens().First(ctx); err != nil {
+			return nil, errors.Join(explain(err, endpoints[0]), closeClient(client))
+		}
+	}
 	return client, nil
 }
 
@@ -51,14 +52,12 @@ func (d *Driver) config(creds *credentials, endpoints ...string) clientv3.Config
 	return clientv3.Config{
 		Endpoints:            urls(endpoints, creds.tls != nil),
 		TLS:                  creds.tls.Clone(),
-		Username:             creds.username,
-		Password:             creds.password,
 		DialTimeout:          dialTimeout,
 		MaxUnaryRetries:      1,
 		Logger:               zap.NewNop(),
 		DialKeepAliveTime:    keepAliveTime,
 		DialKeepAliveTimeout: keepAliveTimeout,
-		DialOptions:          d.dialOptions(),
+		DialOptions:          d.dialOptions(creds),
 	}
 }
 
@@ -69,9 +68,13 @@ var redial = grpc.ConnectParams{
 	MinConnectTimeout: dialTimeout,
 }
 
-func (d *Driver) dialOptions() []grpc.DialOption {
+func (d *Driver) dialOptions(creds *credentials) []grpc.DialOption {
+	s := sender{driver: d}
+	if creds.username != "" {
+		s.tokens = d.tokens()
+	}
 	options := []grpc.DialOption{
-		grpc.WithChainUnaryInterceptor(d.count), grpc.WithChainStreamInterceptor(d.countStream), grpc.WithConnectParams(redial),
+		grpc.WithChainUnaryInterceptor(s.send), grpc.WithChainStreamInterceptor(s.open), grpc.WithConnectParams(redial),
 	}
 	if t := d.plan.Target.TLS; t != nil && t.ServerName != "" {
 		// gRPC checks certificates against its own name for the server, not against the one in the TLS configuration.
@@ -102,12 +105,6 @@ func urls(endpoints []string, secure bool) []string {
 		out[i] = scheme + e
 	}
 	return out
-}
-
-// count counts every attempt to send a request.
-func (d *Driver) count(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-	d.requests.Add(spec.RPC(path.Base(method)), load.PhaseOf(ctx))
-	return named(method, invoke(ctx, method, req, reply, cc, opts...))
 }
 
 // awaitReady opens a connection now, so that no request has to wait for it.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/login"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -38,6 +39,8 @@ type Driver struct {
 	hidesOutages bool
 	// secrets reads the credentials, once.
 	secrets func() (*credentials, error)
+	// tokens is for a target with a user.
+	tokens func() *login.Tokens
 
 	mutex sync.Mutex
 	// control carries claims, deletions and checks. The load has its own connections.
@@ -67,6 +70,7 @@ var (
 	_ load.Locker    = (*Driver)(nil)
 	_ load.Observer  = (*Driver)(nil)
 	_ load.Prober    = (*Driver)(nil)
+	_ load.Resender  = (*Driver)(nil)
 	_ load.Sampler   = (*Driver)(nil)
 	_ load.Pinger    = (*Driver)(nil)
 	_ load.Deleter   = (*Driver)(nil)
@@ -79,6 +83,7 @@ func New(p plan.Plan, index int) *Driver {
 		plan: p, settings: settingsOf(p.Workload), index: index, registry: newRegistry(p, index),
 		secrets: sync.OnceValues(func() (*credentials, error) { return readCredentials(p.Target) }),
 	}
+	d.tokens = sync.OnceValue(func() *login.Tokens { return login.New(d.logIn, dialTimeout) })
 	// The transport is known, because the plan was validated.
 	d.transport = transports[p.Load.Transport](d)
 	return d
@@ -88,6 +93,9 @@ func New(p plan.Plan, index int) *Driver {
 func (d *Driver) Requests() map[spec.RPC]map[results.Phase]uint64 {
 	return load.AddRequests(d.requests.Counts(), d.transport.requests())
 }
+
+// Resent implements load.Resender.
+func (d *Driver) Resent() uint64 { return d.tokens().Resent() }
 
 // Close implements load.Driver.
 func (d *Driver) Close() error {
@@ -99,6 +107,7 @@ func (d *Driver) Close() error {
 		d.followed.Wait()
 	}
 	d.watching.Wait()
+	d.tokens().Close()
 	errs := []error{d.transport.close()}
 	d.mutex.Lock()
 	defer d.mutex.Unlock()

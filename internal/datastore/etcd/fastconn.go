@@ -5,8 +5,6 @@ import (
 	"errors"
 	"sync"
 
-	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
-
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire"
@@ -76,7 +74,7 @@ func (f *fastTransport) open() (*fast.Client, error) {
 		Members: wanted, MemberKey: []byte(d.markerKey()),
 	}
 	if creds.username != "" {
-		config.Token = d.token
+		config.Tokens = d.tokens()
 	}
 	client, err := fast.NewClient(config)
 	if err != nil {
@@ -104,24 +102,4 @@ func (f *fastTransport) close() error {
 		client.Close()
 	}
 	return nil
-}
-
-// token logs in over the control connections. It returns an empty token if the target has authentication disabled.
-func (d *Driver) token(ctx context.Context) (string, error) {
-	creds, err := d.secrets()
-	if err != nil {
-		return "", err
-	}
-	client, err := d.controlClient(ctx)
-	if err != nil {
-		return "", err
-	}
-	response, err := client.Authenticate(ctx, creds.username, creds.password)
-	if errors.Is(err, rpctypes.ErrAuthNotEnabled) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	return response.Token, nil
 }

@@ -12,14 +12,14 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// countStream counts every message that is sent over a stream, as etcd counts what it receives: a stream that stays
+// open opens a stream and counts every message that is sent over it, as etcd counts what it receives: a stream that stays
 // open carries many requests.
-func (d *Driver) countStream(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, streamer grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
-	stream, err := streamer(ctx, desc, cc, method, opts...)
+func (s sender) open(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, streamer grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+	stream, err := streamer(withToken(ctx, s.tokens.Current()), desc, cc, method, opts...)
 	if err != nil {
 		return nil, err
 	}
-	counted := &countedStream{ClientStream: stream, requests: &d.requests, rpc: spec.RPC(path.Base(method)), phase: phaseOfStream(ctx)}
+	counted := &countedStream{ClientStream: stream, requests: &s.driver.requests, rpc: spec.RPC(path.Base(method)), phase: phaseOfStream(ctx)}
 	counted.creates, _ = ctx.Value(creationsKey{}).(func())
 	return counted, nil
 }

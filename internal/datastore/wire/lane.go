@@ -54,6 +54,20 @@ func (l *Lane) Again() {
 	l.conn.submit(l.call)
 }
 
+// Later calls f after a pause, unless the call has ended by then. The call has no link meanwhile.
+func (l *Lane) Later(pause time.Duration, f func()) {
+	l.Link = nil
+	serial := l.serial
+	time.AfterFunc(pause, func() {
+		l.conn.loop.Post(func() {
+			if l.inFlight && l.serial == serial {
+				l.conn.loop.now = load.Now()
+				f()
+			}
+		})
+	})
+}
+
 // Finish must be called when the call has ended.
 func (l *Lane) Finish() {
 	l.conn.loop.wheel.stop(&l.timer)

@@ -50,6 +50,8 @@ func podFamilies() []family {
 		scalar("etcdbench_key_size_bytes", "Length of a key on the wire, with the prefix of the run.",
 			wholes[int](maxKeyBytes), func(s *results.Snapshot) *int { return &s.KeyBytes }),
 		requestsFamily(),
+		scalar("etcdbench_requests_resent", "Requests that were sent again because the target had refused their token.",
+			counts[uint64](), func(s *results.Snapshot) *uint64 { return &s.Resent }),
 		omittedFamily(),
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/unary"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/login"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -23,9 +24,8 @@ type Config struct {
 	Options Options
 	// TLS is nil for plain connections. If its ServerName is empty, the name is the host that is dialed.
 	TLS *tls.Config
-	// Token requests a token of etcd's authentication; nil without authentication. It is called before the first
-	// connection, and when a server refuses the token.
-	Token func(context.Context) (string, error)
+	// Tokens has the token of etcd's authentication; nil without authentication.
+	Tokens *login.Tokens
 	// Members are the IDs of the members that must answer, by host:port. On each link to one of these addresses, the
 	// client reads MemberKey before the link takes calls. The user must be allowed to read it.
 	Members   map[string]uint64
@@ -70,7 +70,6 @@ func (c Config) withDefaults() Config {
 type Client struct {
 	config Config
 	wire   *wire.Client
-	tokens *tokens
 	// unread counts the bytes reserved for responses that have arrived in part.
 	unread *unary.Budget
 	// pools are those of the loops.
@@ -81,7 +80,6 @@ type Client struct {
 func NewClient(config Config) (*Client, error) {
 	config = config.withDefaults()
 	c := &Client{config: config, unread: unary.NewBudget(config.MaxUnread)}
-	c.tokens = &tokens{client: c}
 	connections, err := wire.NewClient(wire.Config{
 		Session: c.newSession, Lane: c.newLane, Greeting: "HTTP/2 settings",
 		TLS: config.TLS, DialTimeout: config.DialTimeout, KeepAliveTime: config.KeepAliveTime, KeepAliveTimeout: config.KeepAliveTimeout,
@@ -91,16 +89,22 @@ func NewClient(config Config) (*Client, error) {
 		return nil, err
 	}
 	c.wire, c.pools = connections, make([]*unary.Pool, connections.Loops())
+	config.Tokens.OnRenewal(c.setToken)
 	return c, nil
 }
 
 // Connect opens a connection to host:port. It returns once the server has greeted and, if required, the expected member
 // has answered. If another member answers, the error is a WrongMemberError. index spreads connections over the loops.
 func (c *Client) Connect(ctx context.Context, address string, index int) (*wire.Conn, error) {
-	if err := c.tokens.first(ctx); err != nil {
+	if err := c.config.Tokens.First(ctx); err != nil {
 		return nil, err
 	}
 	return c.wire.Connect(ctx, address, index)
+}
+
+// setToken gives a token to all open links.
+func (c *Client) setToken(token string) {
+	c.wire.EachSession(func(s wire.Session) { s.(*session).setToken(token) })
 }
 
 // Requests counts the requests sent, by RPC and phase.

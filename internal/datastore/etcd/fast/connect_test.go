@@ -55,7 +55,7 @@ func TestConnectFails(t *testing.T) {
 		"silent":           {Config{DialTimeout: time.Second}, wiretest.Accept(t, func(net.Conn) {}), "no HTTP/2 settings"},
 		"silent TLS":       {Config{TLS: wiretest.Trust(), DialTimeout: time.Second}, wiretest.Accept(t, func(net.Conn) {}), "deadline"},
 		"closes":           {Config{}, wiretest.Accept(t, func(c net.Conn) { _ = c.Close() }), "lost"},
-		"wrong password":   {Config{Token: func(context.Context) (string, error) { return "", errors.New("wrong password") }}, plain, "wrong password"},
+		"wrong password":   {Config{Tokens: tokensOf(t, func(context.Context) (string, error) { return "", errors.New("wrong password") })}, plain, "wrong password"},
 		"address is wrong": {Config{}, "127.0.0.1", "port"},
 	}
 	for name, tc := range tests {

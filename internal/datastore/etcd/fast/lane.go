@@ -1,9 +1,14 @@
 package fast
 
 import (
+	"time"
+
+	"google.golang.org/grpc/codes"
+
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/message"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/unary"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/login"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -89,10 +94,11 @@ type Lane struct {
 	operation   spec.Operation
 	first, call *Call
 	request     Request
-	// later: the request's first call has succeeded.
+	// later: a call of the request was sent before.
 	later bool
-	// token is the token that the call carries.
-	token string
+	// token is the token that the call carries. refusals are those of the request's tokens.
+	token    string
+	refusals login.Refusals
 }
 
 var (
@@ -112,7 +118,7 @@ func (a *Lane) Send(phase results.Phase, req *load.Request, resp *load.Response)
 	if req.Operation != a.operation {
 		a.operation, a.first = req.Operation, a.client.config.Calls[req.Operation]
 	}
-	a.phase, a.call, a.later = phase, a.first, false
+	a.phase, a.call, a.later, a.refusals = phase, a.first, false, login.Refusals{}
 	a.request.Request, a.request.Response = req, resp
 	if a.call == nil {
 		resp.Unknown(req.Operation)
@@ -161,10 +167,9 @@ func (a *Lane) Received(answer []byte) error {
 // Ended implements unary.Call.
 func (a *Lane) Ended(code unary.Code, detail string) {
 	if code != unary.OK {
-		if refusesToken(code, detail) {
-			a.client.tokens.refused(a.token)
+		if !login.IsRefusal(codes.Code(code), detail) || !a.resend() {
+			a.end(code.String(), detail)
 		}
-		a.end(code.String(), detail)
 		return
 	}
 	if a.call.Then != nil {
@@ -180,6 +185,28 @@ func (a *Lane) Ended(code unary.Code, detail string) {
 	}
 	a.end(a.call.Done(&a.request))
 }
+
+// resend sends the call again, with a new token if a login is in progress. It returns false if the request shall fail.
+func (a *Lane) resend() bool {
+	pause, again := a.client.config.Tokens.Again(&a.refusals, a.token)
+	if again {
+		a.later = true
+		a.Later(pause, a.withToken)
+	}
+	return again
+}
+
+// withToken sends the call again once no login is in progress.
+func (a *Lane) withToken() {
+	if a.client.config.Tokens.Renewing() {
+		a.Later(loginPoll, a.withToken)
+		return
+	}
+	a.Again()
+}
+
+// loginPoll is how often a lane looks whether a login is over.
+const loginPoll = 5 * time.Millisecond
 
 // Failed implements wire.Call.
 func (a *Lane) Failed(code, detail string) { a.end(code, detail) }

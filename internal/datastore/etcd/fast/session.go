@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"time"
 
+	"google.golang.org/grpc/codes"
+
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/message"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/unary"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/login"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -40,7 +43,7 @@ func (c *Client) newSession(k *wire.Link) wire.Session {
 		MaxMessage: c.config.MaxMessage, Unread: c.unread, StreamWindow: c.config.StreamWindow, ConnWindow: c.config.ConnWindow,
 		LastStream: c.config.LastStream,
 	}, pool)}
-	s.setToken(c.tokens.current())
+	s.setToken(c.config.Tokens.Current())
 	return s
 }
 
@@ -91,8 +94,9 @@ type memberCheck struct {
 	stream unary.Stream
 	reply  message.Reply
 	// token is the token of the request, and pause the pause before the next one.
-	token string
-	pause time.Duration
+	token    string
+	refusals login.Refusals
+	pause    time.Duration
 }
 
 var _ unary.Call = (*memberCheck)(nil)
@@ -131,8 +135,8 @@ func (i *memberCheck) Received(response []byte) error { return i.reply.ReadRange
 // Ended implements unary.Call.
 func (i *memberCheck) Ended(code unary.Code, detail string) {
 	switch {
-	case refusesToken(code, detail):
-		i.client.tokens.refused(i.token)
+	case login.IsRefusal(codes.Code(code), detail):
+		i.client.config.Tokens.Again(&i.refusals, i.token)
 		i.askLater(detail)
 	case code == unary.Unavailable && i.link.Wanted():
 		i.askLater(detail)

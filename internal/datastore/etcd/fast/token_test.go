@@ -10,12 +10,17 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	"google.golang.org/grpc/metadata"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/login"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
-// firstPause is the pause after the first login.
-var firstPause = wire.Longer(0)
+// tokensOf closes the tokens with the test.
+func tokensOf(t testing.TB, request func(context.Context) (string, error)) *login.Tokens {
+	t.Helper()
+	tokens := login.New(request, maxWait)
+	t.Cleanup(tokens.Close)
+	return tokens
+}
 
 // tokenOf is the token that a call carries.
 func tokenOf(ctx context.Context) string {
@@ -26,7 +31,8 @@ func tokenOf(ctx context.Context) string {
 	return ""
 }
 
-// TestRefusedTokens: a server refuses the first token, in each way in which etcd does it.
+// TestRefusedTokens: a server refuses the first token, in each way in which etcd does it. The request succeeds with the
+// second one, and its latency includes the login.
 func TestRefusedTokens(t *testing.T) {
 	for name, refusal := range map[string]error{
 		"invalid":      rpctypes.ErrGRPCInvalidAuthToken,
@@ -41,15 +47,17 @@ func TestRefusedTokens(t *testing.T) {
 				return found(ctx, r)
 			}})
 			var logins atomic.Int64
-			conn := open(t, newTestClient(t, Config{Token: func(context.Context) (string, error) {
+			var renewed atomic.Int64
+			tokens := tokensOf(t, func(context.Context) (string, error) {
+				defer renewed.Store(int64(load.Now()))
 				return []string{"", "second"}[min(logins.Add(1), 2)-1], nil
-			}}), address)
-			ctx, cancel := context.WithTimeout(t.Context(), maxWait)
-			defer cancel()
-			for got := get(ctx, conn, "k"); !got.Succeeded(); got = get(ctx, conn, "k") {
-				if got.Code == load.CodeCanceled {
-					t.Fatalf("the token was not renewed in %v", maxWait)
-				}
+			})
+			got := get(t.Context(), open(t, newTestClient(t, Config{Tokens: tokens}), address), "k")
+			if !got.Succeeded() || tokens.Resent() == 0 {
+				t.Errorf("after %d requests were sent again: %+v", tokens.Resent(), got)
+			}
+			if login := load.Instant(renewed.Load()); got.Sent > login || got.Received < login {
+				t.Errorf("the login at %d is not within the request: %+v", login, got)
 			}
 		})
 	}
@@ -60,80 +68,72 @@ func TestOtherErrorsRenewNoToken(t *testing.T) {
 	_, address := serve(t, "127.0.0.1:0", &kv{ranges: func(context.Context, *pb.RangeRequest) (*pb.RangeResponse, error) {
 		return nil, rpctypes.ErrGRPCEmptyKey
 	}})
-	var logins atomic.Int64
-	client := newTestClient(t, Config{Token: func(context.Context) (string, error) { logins.Add(1); return "token", nil }})
-	if got := get(t.Context(), open(t, client, address), "k"); got.Code != "InvalidArgument" {
+	tokens := tokensOf(t, func(context.Context) (string, error) { return "token", nil })
+	if got := get(t.Context(), open(t, newTestClient(t, Config{Tokens: tokens}), address), "k"); got.Code != "InvalidArgument" {
 		t.Errorf("got %+v", got)
 	}
-	if client.tokens.isRenewing() || logins.Load() != 1 {
-		t.Errorf("%d logins", logins.Load())
+	if tokens.Renewing() || tokens.Resent() != 0 {
+		t.Errorf("%d requests were sent again", tokens.Resent())
 	}
 }
 
-// TestFailedLoginsAreFew: all logins but the first fail while all calls are refused. A login is expensive for etcd.
-func TestFailedLoginsAreFew(t *testing.T) {
+// TestRefusedForEver: a request ends with the server's error if the login fails, and if new tokens do not help.
+func TestRefusedForEver(t *testing.T) {
 	_, address := serve(t, "127.0.0.1:0", &kv{ranges: func(context.Context, *pb.RangeRequest) (*pb.RangeResponse, error) {
-		return nil, rpctypes.ErrGRPCInvalidAuthToken
+		return nil, rpctypes.ErrGRPCUserEmpty
 	}})
-	var logins atomic.Int64
-	conn := open(t, newTestClient(t, Config{Token: func(context.Context) (string, error) {
-		if logins.Add(1) > 1 {
-			return "", errors.New("the user is gone")
-		}
-		return "token", nil
-	}}), address)
-	began := load.Now()
-	for load.Now().Sub(began) < 4*firstPause {
-		get(t.Context(), conn, "k")
-	}
-	// The pauses grow: 50, 100 and 200 ms.
-	if atMost := 1 + int64(load.Now().Sub(began)/firstPause); logins.Load() < 2 || logins.Load() > 1+atMost {
-		t.Errorf("%d logins in %v", logins.Load(), load.Now().Sub(began))
+	for name, gone := range map[string]error{"login fails": errors.New("the user is gone"), "does not help": nil} {
+		t.Run(name, func(t *testing.T) {
+			var logins atomic.Int64
+			tokens := tokensOf(t, func(context.Context) (string, error) {
+				if logins.Add(1) > 1 {
+					return "", gone
+				}
+				return "", nil
+			})
+			client := newTestClient(t, Config{Tokens: tokens})
+			if got := get(t.Context(), open(t, client, address), "k"); got.Code != "InvalidArgument" {
+				t.Errorf("got %+v", got)
+			}
+		})
 	}
 }
 
-// TestStaleRefusal: a call with the old token is refused when a new token exists already.
-func TestStaleRefusal(t *testing.T) {
-	begun, release := make(chan struct{}), make(chan struct{})
+// TestAbortDuringALogin: the request ends at once, and nothing of it is sent later.
+func TestAbortDuringALogin(t *testing.T) {
+	var asked atomic.Int64
 	_, address := serve(t, "127.0.0.1:0", &kv{ranges: func(ctx context.Context, r *pb.RangeRequest) (*pb.RangeResponse, error) {
-		switch {
-		case tokenOf(ctx) == "new":
-			return found(ctx, r)
-		case string(r.Key) == "slow":
-			close(begun)
-			<-release
+		asked.Add(1)
+		if tokenOf(ctx) == "old" {
+			return nil, rpctypes.ErrGRPCInvalidAuthToken
 		}
-		return nil, rpctypes.ErrGRPCInvalidAuthToken
+		return found(ctx, r)
 	}})
+	begun, release := make(chan struct{}), make(chan struct{})
 	var logins atomic.Int64
-	client := newTestClient(t, Config{Token: func(context.Context) (string, error) {
-		return []string{"old", "new"}[min(logins.Add(1), 2)-1], nil
-	}})
-	conn := open(t, client, address)
-	slow := make(chan load.Response)
-	go func() { slow <- get(t.Context(), conn, "slow") }()
+	tokens := tokensOf(t, func(context.Context) (string, error) {
+		if logins.Add(1) == 1 {
+			return "old", nil
+		}
+		close(begun)
+		<-release
+		return "new", nil
+	})
+	conn := open(t, newTestClient(t, Config{Tokens: tokens}), address)
+	ctx, abort := context.WithCancel(t.Context())
+	ended := make(chan load.Response)
+	go func() { ended <- get(ctx, conn, "k") }()
 	<-begun
-	for got := get(t.Context(), conn, "k"); !got.Succeeded(); got = get(t.Context(), conn, "k") {
-	}
-	client.tokens.endBackOff()
-	close(release)
-	if got := <-slow; got.Code != "Unauthenticated" {
+	abort()
+	if got := <-ended; got.Code != load.CodeCanceled {
 		t.Errorf("got %+v", got)
 	}
-	if client.tokens.isRenewing() || logins.Load() != 2 {
-		t.Errorf("%d logins", logins.Load())
+	before := asked.Load()
+	close(release)
+	if got := get(t.Context(), conn, "k"); !got.Succeeded() {
+		t.Errorf("afterwards: %+v", got)
 	}
-}
-
-func (t *tokens) isRenewing() bool {
-	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	return t.renewing
-}
-
-// endBackOff lets the next login begin at once.
-func (t *tokens) endBackOff() {
-	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	t.retryAt = 0
+	if n := asked.Load() - before; n > 2 {
+		t.Errorf("%d requests were sent for one", n)
+	}
 }

@@ -1,0 +1,84 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"path"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/login"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+)
+
+// sender sends the requests of a clientv3 client. It counts them, and adds the token.
+type sender struct {
+	driver *Driver
+	// tokens is nil without a user.
+	tokens *login.Tokens
+}
+
+// send counts every attempt to send a request. It sends a request again if its token was refused.
+func (s sender) send(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	var refusals login.Refusals
+	for {
+		s.driver.requests.Add(spec.RPC(path.Base(method)), load.PhaseOf(ctx))
+		token := s.tokens.Current()
+		err := invoke(withToken(ctx, token), method, req, reply, cc, opts...)
+		if err == nil {
+			return nil
+		}
+		found, _ := status.FromError(err)
+		if !login.IsRefusal(found.Code(), found.Message()) {
+			return named(method, err)
+		}
+		pause, again := s.tokens.Again(&refusals, token)
+		if !again || !sleep(ctx, pause) {
+			return err
+		}
+	}
+}
+
+// sleep returns false if ctx ends during the pause.
+func sleep(ctx context.Context, pause time.Duration) bool {
+	select {
+	case <-time.After(pause):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// withToken returns a context whose requests carry the token.
+func withToken(ctx context.Context, token string) context.Context {
+	if token == "" {
+		return ctx
+	}
+	return metadata.AppendToOutgoingContext(ctx, rpctypes.TokenFieldNameGRPC, token)
+}
+
+// logIn requests a token over a connection of its own. The token is empty if the target has authentication disabled.
+func (d *Driver) logIn(ctx context.Context) (string, error) {
+	creds, err := d.secrets()
+	if err != nil {
+		return "", err
+	}
+	client, err := d.dialAs(ctx, &credentials{tls: creds.tls}, d.plan.Target.Endpoints...)
+	if err != nil {
+		return "", err
+	}
+	defer client.Close()
+	response, err := client.Authenticate(ctx, creds.username, creds.password)
+	switch {
+	case errors.Is(err, rpctypes.ErrAuthNotEnabled):
+		return "", nil
+	case err != nil:
+		return "", err
+	}
+	return response.Token, nil
+}
