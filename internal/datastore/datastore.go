@@ -22,3 +22,6 @@ var drivers = map[spec.Datastore]func(p plan.Plan, index int) load.Driver{
 // New returns the driver of the plan's store for the pod with this index. The caller has validated the plan. New opens
 // no connection and reads no file.
 func New(p plan.Plan, index int) load.Driver { return drivers[p.Target.Datastore](p, index) }
+
+// CheckCredentials returns what is wrong with the certificates or the user of a target, before anything connects to it.
+func CheckCredentials(t plan.Target) error { return etcd.CheckCredentials(t) }
