@@ -70,9 +70,9 @@ func (t *tool) checkCommand() *cobra.Command {
 		return pflag.NormalizedName(name)
 	})
 	flags.Int32Var(&f.nodes, "kubernetes-nodes", 0, "instead of --profile: send the requests of a Kubernetes cluster of `N` nodes, 50 to 5,000")
-	flags.StringSliceVar(&f.endpoints, "endpoints", nil, "members to check, as `HOST:PORT,...`; http:// or https:// before an address is allowed")
+	flags.StringSliceVar(&f.access.Endpoints, "endpoints", nil, "members to check, as `HOST:PORT,...`; http:// or https:// before an address is allowed")
 	flags.IntVar(&f.options.EmbeddedMembers, "embedded-members", 0, "start `N` etcd members (1 to 9) in this process and check them")
-	f.access.addFlags(flags, "")
+	f.access.Define(flags, "")
 	f.addOutputFlags(flags, "every 0.5s")
 	return cmd
 }
@@ -96,7 +96,7 @@ func (f *checkFlags) check() error {
 		return fmt.Errorf("--profile (or --load): wanted Small (or s), Medium (m), Large (l) or XLarge (xl), found %q", f.profile)
 	case f.given("kubernetes-nodes") && (f.nodes < minNodes || f.nodes > maxNodes):
 		return fmt.Errorf("--kubernetes-nodes: wanted %d to %s, found %d", minNodes, text.Grouped(maxNodes), f.nodes)
-	case len(f.endpoints) == 0 && f.options.EmbeddedMembers == 0:
+	case len(f.access.Endpoints) == 0 && f.options.EmbeddedMembers == 0:
 		return errors.New("wanted the members to check, found none: add --endpoints host:port,…, or set ETCDCTL_ENDPOINTS; --embedded-members 3 tries the command without an etcd")
 	}
 	return errors.Join(f.checkLocal(), f.following.check())
@@ -104,8 +104,9 @@ func (f *checkFlags) check() error {
 
 func (t *tool) check(f *checkFlags) error {
 	f.local, f.answer = true, answerOf
-	f.endpointsFromEnvironment()
-	f.accessFromEnvironment()
+	if err := t.reach(&f.runFlags); err != nil {
+		return err
+	}
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -117,7 +118,7 @@ func (t *tool) check(f *checkFlags) error {
 		return err
 	}
 	defer f.destinations.discard()
-	return f.withAccess(func() error { return t.runLocally(&f.runFlags, m) })
+	return t.runLocally(&f.runFlags, m)
 }
 
 // profileOf is empty for an unknown profile.

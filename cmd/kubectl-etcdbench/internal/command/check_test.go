@@ -1,7 +1,6 @@
 package command
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -60,39 +59,6 @@ func TestAProfileHasTheNameThatEtcdctlGivesIt(t *testing.T) {
 		if got := f.load(); got != "profile: "+want {
 			t.Errorf("%s: got %s, wanted the profile %s", name, got, want)
 		}
-	}
-}
-
-// Certificates and the user are where a client pod has them, and readable by this user alone.
-func TestSecretsOfACheck(t *testing.T) {
-	folder, files := t.TempDir(), t.TempDir()
-	a := access{caCert: filepath.Join(files, "my-ca.pem"), cert: filepath.Join(files, "c.pem"), key: filepath.Join(files, "k.pem"), user: "root", pass: "pa:ss"}
-	f := runFlags{access: a}
-	for _, path := range []string{a.caCert, a.cert, a.key} {
-		if err := os.WriteFile(path, []byte(filepath.Base(path)), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := f.writeSecrets(folder); err != nil {
-		t.Fatal(err)
-	}
-	for path, want := range map[string]string{
-		filepath.Join(f.options.TLSDir, "ca.crt"): "my-ca.pem", filepath.Join(f.options.TLSDir, "tls.crt"): "c.pem", filepath.Join(f.options.TLSDir, "tls.key"): "k.pem",
-		filepath.Join(f.options.AuthDir, "username"): "root", filepath.Join(f.options.AuthDir, "password"): "pa:ss",
-	} {
-		if data, err := os.ReadFile(path); err != nil || string(data) != want {
-			t.Errorf("%s: found %q, %v, wanted %q", filepath.Base(path), data, err, want)
-		}
-	}
-	if info, err := os.Stat(f.options.AuthDir); err != nil || info.Mode().Perm() != 0o700 {
-		t.Errorf("found %v, %v", info.Mode(), err)
-	}
-	other := runFlags{access: access{user: "root:s:e", pass: "unused"}}
-	if err := other.writeSecrets(t.TempDir()); err != nil {
-		t.Fatal(err)
-	}
-	if data, _ := os.ReadFile(filepath.Join(other.options.AuthDir, "password")); string(data) != "s:e" {
-		t.Errorf("found the password %q", data)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -15,7 +14,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/cli-runtime/pkg/printers"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/access"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
@@ -47,9 +49,7 @@ transaction that the marker and the keys of the client pods are as before. If ot
 are left, the marker stays.
 
 Without --endpoints, the addresses are those of the finished runs of the namespace (-n)
-whose keys were not deleted. The flags for TLS and user are those of etcdctl, and so are
-the variables ETCDCTL_ENDPOINTS, ETCDCTL_CACERT, ETCDCTL_CERT, ETCDCTL_KEY, ETCDCTL_USER
-and ETCDCTL_PASSWORD.
+whose keys were not deleted. The flags ` + accessHelp + `
 
 Exit status 0: the list is complete, or all that was requested is removed. 2: something
 was left alone, or the command failed. 3: it was interrupted.`
@@ -78,8 +78,8 @@ func (t *tool) cleanCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	f.target.given, f.target.local = flags.Changed, true
-	flags.StringSliceVar(&f.target.endpoints, "endpoints", nil, "members of the etcd, as `HOST:PORT,...`")
-	f.target.access.addFlags(flags, "")
+	flags.StringSliceVar(&f.target.access.Endpoints, "endpoints", nil, "members of the etcd, as `HOST:PORT,...`")
+	f.target.access.Define(flags, "")
 	flags.BoolVar(&f.all, "yes", false, "remove all prefixes that no run uses")
 	flags.DurationVar(&f.quiet, "unchanged-for", usualQuiet, "remove only what has not changed for this time, at least "+etcd.MinQuiet.String())
 	t.kube.AddFlags(flags)
@@ -93,29 +93,29 @@ func (f *cleanFlags) check(prefixes []string) error {
 	case f.quiet < etcd.MinQuiet:
 		return fmt.Errorf("--unchanged-for: wanted %s or more, found %s: a live run that only reads changes a key every 20s", etcd.MinQuiet, f.quiet)
 	}
-	return f.target.checkAccess()
+	return nil
 }
 
 func (t *tool) clean(f *cleanFlags, prefixes []string) error {
-	f.target.accessFromEnvironment()
-	f.target.endpointsFromEnvironment()
 	if err := f.check(prefixes); err != nil {
+		return err
+	}
+	if err := t.reach(&f.target); err != nil {
 		return err
 	}
 	ctx, cancel := t.interrupts.untilEnd()
 	defer cancel()
 	owners := t.owners(ctx)
-	if len(f.target.endpoints) == 0 {
+	if len(f.target.access.Endpoints) == 0 {
 		var err error
-		if f.target.endpoints, err = owners.endpoints(); err != nil {
+		if f.target.access.Endpoints, err = owners.endpoints(); err != nil {
 			return err
 		}
 	}
-	target, done, err := f.target.planTarget()
+	target, err := f.target.planTarget()
 	if err != nil {
 		return err
 	}
-	defer done()
 	c := &cleaner{tool: t, leftovers: etcd.NewLeftovers(target), owners: owners, quiet: f.quiet}
 	defer c.leftovers.Close()
 	err = c.run(ctx, f.all, prefixes)
@@ -125,35 +125,24 @@ func (t *tool) clean(f *cleanFlags, prefixes []string) error {
 	return err
 }
 
-// planTarget returns the target of the flags. done removes the folder with its certificates and user.
-func (f *runFlags) planTarget() (target plan.Target, done func(), err error) {
-	folder, err := os.MkdirTemp("", "etcdbench-")
-	if err != nil {
-		return target, nil, fmt.Errorf("making a folder for certificates and user: %w", err)
-	}
-	done = func() { _ = os.RemoveAll(folder) }
-	if err := f.writeSecrets(folder); err != nil {
-		done()
-		return target, nil, err
-	}
-	for _, endpoint := range f.endpoints {
-		_, address, found := strings.Cut(endpoint, "://")
-		if !found {
-			address = endpoint
+// planTarget returns the target of the flags.
+func (f *runFlags) planTarget() (target plan.Target, err error) {
+	for _, e := range f.access.Endpoints {
+		switch problem := access.Problem(e); {
+		case problem != "":
+			return target, fmt.Errorf("%s: %s", f.access.EndpointsBy(), problem)
+		case strings.HasPrefix(e, "https://") && f.access.TLSBy() == "":
+			return target, fmt.Errorf("%s: %s needs a CA certificate: add --cacert", f.access.EndpointsBy(), e)
 		}
-		if strings.HasPrefix(endpoint, "https://") && f.access.caCert == "" {
-			done()
-			return target, nil, fmt.Errorf("--endpoints: %s needs a CA certificate: add --cacert", endpoint)
-		}
-		target.Endpoints = append(target.Endpoints, strings.TrimRight(address, "/"))
 	}
-	if f.options.TLSDir != "" {
-		target.TLS = &plan.TLS{Dir: f.options.TLSDir, SecretName: "of the flags"}
+	target.Endpoints = v1alpha1.HostPorts(f.access.Endpoints)
+	if given := f.access.TLS(); given != nil {
+		target.TLS = &plan.TLS{Given: given, ServerName: f.access.ServerName}
 	}
-	if f.options.AuthDir != "" {
-		target.Auth = &plan.Auth{Dir: f.options.AuthDir, SecretName: "of the flags"}
+	if given := f.access.User(); given != nil {
+		target.Auth = &plan.Auth{Given: given}
 	}
-	return target, done, nil
+	return target, datastore.CheckCredentials(target)
 }
 
 // cleaner lists and removes leftovers.

@@ -112,6 +112,9 @@ func (t *tool) inCluster(m *manifest.Manifest) (*follow.Cluster, error) {
 }
 
 func (t *tool) runInCluster(f *runFlags, m *manifest.Manifest) error {
+	if err := f.checkEndpoints(m); err != nil {
+		return err
+	}
 	cluster, err := t.inCluster(m)
 	if err != nil {
 		return err

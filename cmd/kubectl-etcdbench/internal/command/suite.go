@@ -46,7 +46,7 @@ func (t *tool) runSuiteLocally(f *runFlags, m *manifest.Manifest) error {
 	if err != nil {
 		return m.Explain(err)
 	}
-	if n := len(admitted.Spec.Targets); n > 1 && (f.options.EmbeddedMembers > 0 || len(f.endpoints) > 0) && !differInMembers(admitted.Spec.Targets) {
+	if n := len(admitted.Spec.Targets); n > 1 && (f.options.EmbeddedMembers > 0 || len(f.access.Endpoints) > 0) && !differInMembers(admitted.Spec.Targets) {
 		return fmt.Errorf("--embedded-members and --endpoints replace the addresses of all %d targets of the suite, so that all would be the same: remove the flag, or leave one target", n)
 	}
 	if admitted.Spec.Stop {
