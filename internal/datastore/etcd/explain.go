@@ -62,9 +62,9 @@ func explainAuth(err error) (results.FailureReason, string) {
 	text := err.Error()
 	switch {
 	case strings.Contains(text, rpctypes.ErrorDesc(rpctypes.ErrGRPCAuthFailed)):
-		return reason, "refuses the user or the password; check target.auth, or --user and --password of a local run"
+		return reason, "refuses the user or the password; check spec.target.auth"
 	case strings.Contains(text, rpctypes.ErrorDesc(rpctypes.ErrGRPCUserEmpty)):
-		return reason, "requires a user; set target.auth, or --user and --password in a local run"
+		return reason, "requires a user; set spec.target.auth"
 	case codeOf(err) == codes.PermissionDenied,
 		// A refused watch has no code, only this text.
 		strings.Contains(text, rpctypes.ErrorDesc(rpctypes.ErrGRPCPermissionDenied)):

@@ -52,14 +52,24 @@ type checkFlags struct {
 }
 
 func (t *tool) checkCommand() *cobra.Command {
+	_, cmd := t.newCheck()
+	return cmd
+}
+
+// newCheck returns the command with its flags.
+func (t *tool) newCheck() (*checkFlags, *cobra.Command) {
 	f := &checkFlags{}
+	f.local, f.answer = true, answerOf
 	cmd := &cobra.Command{
 		Use:     "check --endpoints HOST:PORT,...",
 		Short:   "Say whether an etcd keeps up with a standard load",
 		Long:    checkHelp,
 		Example: checkExample,
 		Args:    noArguments,
-		RunE:    func(*cobra.Command, []string) error { return t.check(f) },
+		RunE: func(*cobra.Command, []string) error {
+			err := t.check(f)
+			return f.adviceOf().Error(err)
+		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.profile, "profile", string(v1alpha1.ProfileSmall), "load and limits: Small, Medium, Large or XLarge. --load=s to xl, as etcdctl takes it, means the same")
@@ -73,8 +83,9 @@ func (t *tool) checkCommand() *cobra.Command {
 	flags.StringSliceVar(&f.access.Endpoints, "endpoints", nil, "members to check, as `HOST:PORT,...`; http:// or https:// before an address is allowed")
 	flags.IntVar(&f.options.EmbeddedMembers, "embedded-members", 0, "start `N` etcd members (1 to 9) in this process and check them")
 	f.access.Define(flags, "")
+	f.addSet(flags)
 	f.addOutputFlags(flags, "every 0.5s")
-	return cmd
+	return f, cmd
 }
 
 // The numbers of nodes that the API accepts.
@@ -103,15 +114,18 @@ func (f *checkFlags) check() error {
 }
 
 func (t *tool) check(f *checkFlags) error {
-	f.local, f.answer = true, answerOf
 	if err := t.reach(&f.runFlags); err != nil {
 		return err
 	}
 	if err := f.check(); err != nil {
 		return err
 	}
-	m, err := manifest.Read("the check", strings.NewReader(fmt.Sprintf(checkManifest, v1alpha1.GroupVersion, f.load())))
+	m, err := f.manifest()
 	if err != nil {
+		return err
+	}
+	f.advice = f.adviceOf()
+	if err := f.setFields(m, f.advice); err != nil {
 		return err
 	}
 	if err := f.destinations.open(t.Out, f.following); err != nil {
@@ -123,6 +137,11 @@ func (t *tool) check(f *checkFlags) error {
 
 // profileOf is empty for an unknown profile.
 func (f *checkFlags) profileOf() v1alpha1.Profile { return profiles[strings.ToLower(f.profile)] }
+
+// manifest is the manifest of a check.
+func (f *checkFlags) manifest() (*manifest.Manifest, error) {
+	return manifest.Read("the check", strings.NewReader(fmt.Sprintf(checkManifest, v1alpha1.GroupVersion, f.load())))
+}
 
 // load is the field of the manifest that sets the load.
 func (f *checkFlags) load() string {

@@ -74,7 +74,10 @@ func (t *tool) cleanCommand() *cobra.Command {
 		Short:   "List what killed runs left in an etcd, and remove it",
 		Long:    cleanHelp,
 		Example: cleanExample,
-		RunE:    func(_ *cobra.Command, args []string) error { return t.clean(f, args) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			err := t.clean(f, args)
+			return f.adviceOf().Error(err)
+		},
 	}
 	flags := cmd.Flags()
 	f.target.given, f.target.local = flags.Changed, true

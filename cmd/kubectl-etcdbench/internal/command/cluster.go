@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/advice"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/follow"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
 )
@@ -23,6 +24,8 @@ type following struct {
 	strict bool
 	// answer is a sentence about a finished run that is printed after its result; nil for none.
 	answer func(*v1alpha1.EtcdBenchmark) string
+	// advice is how the user of the command sets the fields that texts name.
+	advice advice.Command
 	// given reports whether a flag is on the command line.
 	given func(flag string) bool
 

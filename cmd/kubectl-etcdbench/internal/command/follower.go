@@ -41,7 +41,7 @@ func (t *tool) followRun(cluster *follow.Cluster, key client.ObjectKey, flags fo
 	return &followed[*v1alpha1.EtcdBenchmark]{
 		tool: t, flags: flags,
 		follower: &follow.Follower[*v1alpha1.EtcdBenchmark]{Kind: follow.Runs, Cluster: cluster, Key: key},
-		seen:     func(s *screen.Screen) func(*v1alpha1.EtcdBenchmark) { return seenBy(s, flags.destinations) },
+		seen:     func(s *screen.Screen) func(*v1alpha1.EtcdBenchmark) { return seenBy(s, flags) },
 		conclude: func(run *v1alpha1.EtcdBenchmark) error {
 			ctx, cancel := withTimeout(t.interrupts.leave, reportLimit)
 			defer cancel()

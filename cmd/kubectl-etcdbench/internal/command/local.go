@@ -55,7 +55,7 @@ func (t *tool) runLocally(f *runFlags, m *manifest.Manifest) error {
 		return m.Refuse("spec.stop", "found true, which stops a run: remove it to run this manifest")
 	}
 	s := t.screen()
-	f.options.Show, f.options.Notice, f.options.Stop = seenBy(s, f.destinations), s.Notice, t.interrupts.end
+	f.options.Show, f.options.Notice, f.options.Stop = seenBy(s, f.following), s.Notice, t.interrupts.end
 	report, err := local.Run(t.interrupts.leave, run, f.options)
 	s.Close()
 	if errors.Is(err, local.ErrLeft) {

@@ -132,10 +132,11 @@ func (t *tool) screen() *screen.Screen {
 
 // seenBy returns a function that shows each new state of a run on the screen and in the forms that are written during
 // the run.
-func seenBy(s *screen.Screen, outputs destinations) func(*v1alpha1.EtcdBenchmark) {
+func seenBy(s *screen.Screen, f following) func(*v1alpha1.EtcdBenchmark) {
 	return func(run *v1alpha1.EtcdBenchmark) {
+		run = f.advice.Run(run)
 		s.Show(run)
-		outputs.show(run)
+		f.destinations.show(run)
 	}
 }
 
@@ -147,7 +148,7 @@ func (t *tool) document(d *report.Document) *report.Document {
 
 // conclude writes the result of a finished run and returns its exit status. stored is its report, or nil.
 func (t *tool) conclude(run *v1alpha1.EtcdBenchmark, stored []byte, f following) error {
-	outputs := f.destinations
+	outputs, run := f.destinations, f.advice.Run(run)
 	write := func(f form, out io.Writer) error {
 		if f.make != nil {
 			return f.writeDocument(out, t.document(report.OfRun(run, stored)))

@@ -75,6 +75,8 @@ type runFlags struct {
 	access access.Flags
 	find   findFlags
 	sweep  sweepFlags
+	// sets are the fields of --set.
+	sets []string
 	// dryRun is how a manifest is only checked; empty to run it.
 	dryRun string
 	// clusterFlags are the names of the flags that select the cluster.
@@ -89,7 +91,10 @@ func (t *tool) runCommand() *cobra.Command {
 		Long:    runHelp,
 		Example: runExample,
 		Args:    noArguments,
-		RunE:    func(*cobra.Command, []string) error { return t.run(f) },
+		RunE: func(*cobra.Command, []string) error {
+			err := t.run(f)
+			return f.adviceOf().Error(err)
+		},
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVarP(&f.files, "filename", "f", nil, "`FILE` with one EtcdBenchmark or one EtcdBenchmarkSuite, as YAML or JSON; - reads standard input")
@@ -177,6 +182,7 @@ func (t *tool) run(f *runFlags) error {
 		return err
 	}
 	defer f.destinations.discard()
+	f.advice = f.adviceOf()
 	return t.start(f, m)
 }
 

@@ -215,7 +215,7 @@ func (l *localSuite) runOne(p suite.Planned) error {
 	defer progress.Close()
 	progress.Notice(l.progress(p))
 	options := l.flags.options
-	options.Show, options.Notice, options.Stop = progress.Show, progress.Notice, l.interrupts.end
+	options.Show, options.Notice, options.Stop = seenBy(progress, l.flags.following), progress.Notice, l.interrupts.end
 	stored, err := local.Run(l.interrupts.leave, run, options)
 	if errors.Is(err, local.ErrLeft) {
 		return &exitError{exitUnknown, err}
@@ -223,6 +223,7 @@ func (l *localSuite) runOne(p suite.Planned) error {
 	if err != nil {
 		return fmt.Errorf("the cell %s: %w", p.Cell.Name, err)
 	}
+	run = l.flags.advice.Run(run)
 	suite.Add(l.suite, p, run, time.Now())
 	switch {
 	case !l.flags.destinations.haveDocuments():
