@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
 // Limits of ZooKeeper: it keeps every znode in memory, and rejects requests above 1 MiB.
@@ -32,7 +33,7 @@ func checkZooKeeper(r *Run) []error {
 func removeFromZooKeeper(r *Run, o Owner) string {
 	root, zkCli := "/"+strings.Trim(r.Prefix, "/"), "zkCli.sh "
 	if o.Endpoint != "" {
-		zkCli += "-server " + shellQuoted(o.Endpoint) + " "
+		zkCli += "-server " + text.Quoted(o.Endpoint) + " "
 	}
-	return zkCli + "stat " + shellQuoted(root+"/.owner-"+o.UID) + " && " + zkCli + "deleteall " + shellQuoted(root)
+	return zkCli + "stat " + text.Quoted(root+"/.owner-"+o.UID) + " && " + zkCli + "deleteall " + text.Quoted(root)
 }

@@ -195,7 +195,7 @@ func (c *cleaner) list(found []etcd.Leftover) error {
 		}
 	}
 	if removable > 0 {
-		fmt.Fprintf(c.Err, "To remove one: kubectl etcdbench clean PREFIX. To remove all that are not in use: --yes. A prefix that changes within %s is left alone.\n", c.quiet)
+		fmt.Fprintf(c.Err, "To remove one, add its PREFIX to the command. To remove all that are not in use, add --yes. A prefix that changes within %s is left alone.\n", c.quiet)
 	}
 	return nil
 }
@@ -231,7 +231,7 @@ func (c *cleaner) chosen(ctx context.Context, found []etcd.Leftover, prefixes []
 			obstacle = "it has no keys"
 		}
 		if obstacle != "" {
-			return nil, fmt.Errorf("the prefix %s cannot be removed: %s. Nothing was removed. kubectl etcdbench clean lists the prefixes", prefix, obstacle)
+			return nil, fmt.Errorf("the prefix %s cannot be removed: %s. Nothing was removed. The command without a prefix lists them", prefix, obstacle)
 		}
 		chosen = append(chosen, l)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/advice"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/follow"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
 // following are the flags of commands that follow a run.
@@ -89,10 +90,35 @@ func (t *tool) cluster() (c *follow.Cluster, namespace string, asked bool, err e
 	if err != nil {
 		return nil, "", false, noCluster(err)
 	}
-	if c, err = follow.NewCluster(config); err != nil {
+	if c, err = follow.NewCluster(config, t.selected()); err != nil {
 		return nil, "", false, noCluster(err)
 	}
 	return c, namespace, asked, nil
+}
+
+// selected are the flags on the command line that select the cluster, each after a space. A printed command needs them,
+// too.
+func (t *tool) selected() (flags string) {
+	for _, f := range []struct {
+		name  string
+		value *string
+	}{{"kubeconfig", t.kube.KubeConfig}, {"context", t.kube.Context}, {"as", t.kube.Impersonate}} {
+		if *f.value != "" {
+			flags += " --" + f.name + " " + text.Word(*f.value)
+		}
+	}
+	for _, group := range *t.kube.ImpersonateGroup {
+		flags += " --as-group " + text.Word(group)
+	}
+	return flags
+}
+
+// where is selected with the namespace, if that is on the command line.
+func (t *tool) where() string {
+	if namespace := *t.kube.Namespace; namespace != "" {
+		return " -n " + text.Word(namespace) + t.selected()
+	}
+	return t.selected()
 }
 
 func noCluster(err error) error {

@@ -131,10 +131,16 @@ func (f *followed[T]) follow(ctx context.Context, s *screen.Screen) error {
 	return f.ended(object, err)
 }
 
+// watchCommand is the command that follows the object.
+func (f *followed[T]) watchCommand() string {
+	key := f.follower.Key
+	return fmt.Sprintf("kubectl etcdbench watch %s %s%s", f.follower.Cluster.At(key.Namespace), f.prefix, key.Name)
+}
+
 // ended prints the outcome of following.
 func (f *followed[T]) ended(object T, err error) error {
 	noun, key := f.follower.Kind.Noun, f.follower.Key
-	again := fmt.Sprintf("kubectl etcdbench watch -n %s %s%s", key.Namespace, f.prefix, key.Name)
+	again := f.watchCommand()
 	switch {
 	case err == nil:
 		return f.conclude(object)
