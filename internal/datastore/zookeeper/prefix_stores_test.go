@@ -3,7 +3,10 @@
 package zookeeper
 
 import (
+	"os"
+	"os/exec"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +15,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 func TestClaimsLeaveForeignZnodesAlone(t *testing.T) {
@@ -181,5 +185,26 @@ func TestNothingIsDeletedWithoutTheMarker(t *testing.T) {
 	wantReason(t, driverOf(t, p, 0).Clean(bounded(t)), results.FailurePrefixNotEmpty, "marker", ownUID)
 	if _, now := counted(t, server); now != before-1 {
 		t.Errorf("%d nodes were deleted", before-1-now)
+	}
+}
+
+// The command that users get for leftovers works with the client of ZooKeeper, and only for the run that owns the prefix.
+func TestTheCommandDeletesWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	server := zookeepertest.Start(t, 1)[0]
+	client := zookeepertest.Client(t, server.Endpoint())
+	p := planFor([]string{server.Endpoint()})
+	fill(t, p)
+	tools := zookeepertest.Tools(t)
+	for _, owner := range []struct {
+		uid   string
+		there bool
+	}{{otherUID, true}, {p.RunUID, false}} {
+		cmd := exec.CommandContext(bounded(t), "sh", "-c", p.RemovalCommand(spec.ZooKeeper, workload.Owner{UID: owner.uid, Endpoint: server.Endpoint()}))
+		cmd.Env = append(os.Environ(), "PATH="+tools+":"+os.Getenv("PATH"))
+		out, err := cmd.CombinedOutput()
+		if there, _, existsErr := client.Exists("/" + strings.Trim(p.Prefix, "/")); existsErr != nil || there != owner.there {
+			t.Errorf("after the command of %s, the prefix exists: %v, %v, wanted %v: %v %s", owner.uid, there, existsErr, owner.there, err, out)
+		}
 	}
 }
