@@ -152,7 +152,7 @@ func judgeRanked(o v1alpha1.LatencyObjective, op results.OperationSummary, ranke
 	value, ok := ranked.Values[o.Statistic]
 	limit := time.Duration(o.MaxMicroseconds) * time.Microsecond
 	lowest, highest := limitsOf(value.Duration, o.Statistic, ranked.ErrorBoundPPM)
-	switch got := gotLatency(value); {
+	switch got := gotLatency(value, limit); {
 	case !ok:
 		return notJudged("", fmt.Sprintf("The %s of %s is not known.", o.Statistic, o.Operation))
 	case value.Unbounded:
@@ -186,11 +186,11 @@ func upperBound(d time.Duration, s spec.Statistic, errorPPM int) time.Duration {
 	return highest
 }
 
-func gotLatency(v results.Value) string {
+func gotLatency(v results.Value, limit time.Duration) string {
 	if v.AtLeast {
-		return "≥" + text.Exact(v.Duration)
+		return "≥" + text.Beside(limit, v.Duration)
 	}
-	return text.Exact(v.Duration)
+	return text.Beside(limit, v.Duration)
 }
 
 // judgeThroughput does not call a partial result missed: the missing part could only increase the throughput.
@@ -372,7 +372,7 @@ func shareText(share float64) string {
 func judgeStartSkew(o v1alpha1.StartSkewObjective, apart time.Duration, s results.Summary) verdict {
 	limit := time.Duration(o.MaxMicroseconds) * time.Microsecond
 	lowest, highest := max(s.StartSkew-apart, 0), s.StartSkew+apart
-	switch got := text.Exact(s.StartSkew); {
+	switch got := text.Beside(limit, s.StartSkew); {
 	case lowest > limit:
 		return missed(got, "")
 	case highest > limit:

@@ -27,7 +27,7 @@ const checkExample = `  # Is this etcd good enough for a small cluster?
 
 const checkHelp = `Says whether an etcd keeps up with a standard load. It needs no manifest and no Kubernetes.
 For a minute it sends the puts of a profile. Then it judges errors, rate, slowest put and
-standard deviation. The profiles are those of "etcdctl check perf" (--load=s to xl):
+standard deviation, and prints the answer; --details adds everything else. The profiles are those of "etcdctl check perf" (--load=s to xl):
 
   Small    150 puts per second by 50 clients
   Medium   1,000 puts per second by 200 clients
@@ -84,6 +84,7 @@ func (t *tool) newCheck() (*checkFlags, *cobra.Command) {
 	flags.IntVar(&f.options.EmbeddedMembers, "embedded-members", 0, "start `N` etcd members (1 to 9) in this process and check them")
 	f.access.Define(flags, "")
 	f.addSet(flags)
+	flags.BoolVar(&f.details, "details", false, "print everything that was measured after the answer")
 	f.addOutputFlags(flags, "every 0.5s")
 	return f, cmd
 }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/render"
 )
 
 func TestCheckRefuses(t *testing.T) {
@@ -75,14 +77,21 @@ func TestAnswerOfACheck(t *testing.T) {
 			s.Conditions = append(s.Conditions, metav1.Condition{Type: v1alpha1.ConditionPassed, Status: status, Message: "slowest 900ms > 500ms."})
 		}
 	}
+	// The rate stands beside its objective, which has it as a share.
+	shared := func(s *v1alpha1.EtcdBenchmarkStatus) {
+		passed(metav1.ConditionTrue)(s)
+		s.Summary.ThroughputPerSecond = "149"
+		s.Objectives = []v1alpha1.ObjectiveStatus{{Name: "slowest", Got: "90ms"}, {Name: "rate", Got: "99.96 % of the rate"}}
+	}
 	for name, tc := range map[string]struct {
 		change func(*v1alpha1.EtcdBenchmarkStatus)
 		want   []string
 	}{
 		"met":     {passed(metav1.ConditionTrue), []string{"Good enough for the profile Small", "150 of 150", "60s", "p99 30ms", "slowest 90ms"}},
+		"share":   {shared, []string{"it answered 99.96 % of 150 puts per second"}},
 		"missed":  {passed(metav1.ConditionFalse), []string{"Not good enough", "900ms > 500ms"}},
 		"unknown": {passed(metav1.ConditionUnknown), []string{"No verdict"}},
-		"stopped": {stage(v1alpha1.ReasonStopped, metav1.ConditionTrue), []string{"ended early"}},
+		"stopped": {stage(v1alpha1.ReasonStopped, metav1.ConditionTrue), []string{"ended early", "Stopped: "}},
 	} {
 		got := answerOf(run(tc.change))
 		for _, want := range tc.want {
@@ -102,7 +111,7 @@ func TestAnswerAboutNodes(t *testing.T) {
 		{Operation: spec.OperationListBy500, Latency: &v1alpha1.LatencySummary{P99Microseconds: 900_000}},
 		{Operation: spec.OperationOptimisticPut, Latency: &v1alpha1.LatencySummary{P99Microseconds: 7_000}},
 	}}
-	want := "Kept up with the modelled requests of 1,500 nodes (183/s, p99 of writes 7ms) for 60s; not modelled: "
+	want := "Kept up with the modelled requests of 1,500 nodes (183.2/s, p99 of writes 7ms) for 60s; not modelled: "
 	if got := answerOf(run); !strings.HasPrefix(got, want) {
 		t.Errorf("found %q, wanted %q", got, want)
 	}
@@ -114,5 +123,42 @@ func TestAnswerAboutNodes(t *testing.T) {
 	run.Status.Conditions[len(run.Status.Conditions)-1] = metav1.Condition{Type: v1alpha1.ConditionPassed, Status: metav1.ConditionFalse, Message: "writes 2s > 150ms."}
 	if got := answerOf(run); !strings.Contains(got, "Did not keep up with the modelled requests of 1,500 nodes: writes 2s > 150ms.") {
 		t.Errorf("found %q", got)
+	}
+}
+
+// Standard output has the answer in few lines, and with --details everything. A form for programs stays alone there.
+func TestWhereTheAnswerGoes(t *testing.T) {
+	run := &v1alpha1.EtcdBenchmark{Spec: v1alpha1.EtcdBenchmarkSpec{Profile: v1alpha1.ProfileSmall}}
+	stage(v1alpha1.ReasonCompleted, metav1.ConditionTrue)(&run.Status)
+	run.Status.Conditions = append(run.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionPassed, Status: metav1.ConditionTrue})
+	run.Status.Summary = &v1alpha1.Summary{ThroughputPerSecond: "150", DurationMicroseconds: 60e6, MeasuredRequests: 1, Operations: []v1alpha1.OperationSummary{{Operation: spec.OperationPut, Succeeded: 1, Latency: &v1alpha1.LatencySummary{}}}}
+	const answer, details = "Good enough for the profile Small", "KEYS WRITTEN"
+	for name, tc := range map[string]struct {
+		args              []string
+		out, notOut, errs string
+		lines             int
+	}{
+		"the answer":  {nil, answer, details, "", render.BriefLines},
+		"and details": {[]string{"--details"}, details, "--details", "", 1000},
+		"JSON":        {[]string{"-o", "json"}, `"kind": "EtcdBenchmark"`, answer, answer, 1000},
+		"a file":      {[]string{"-o", "json=" + filepath.Join(t.TempDir(), "x.json")}, answer, details, "", render.BriefLines},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out, errs strings.Builder
+			tool := &tool{kube: clusterFlags(), Streams: Streams{Out: &out, Err: &errs}}
+			f, cmd := tool.newCheck()
+			if err := cmd.Flags().Parse(tc.args); err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(f.following.check(), f.destinations.open(&out, f.following), tool.conclude(run, nil, f.following)); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(out.String(), tc.out) || strings.Contains(out.String(), tc.notOut) || strings.Count(out.String(), "\n") > tc.lines {
+				t.Errorf("standard output has:\n%s", out.String())
+			}
+			if !strings.Contains(errs.String(), tc.errs) || tc.errs == "" && strings.Contains(errs.String(), answer) {
+				t.Errorf("standard error has:\n%s", errs.String())
+			}
+		})
 	}
 }

@@ -23,8 +23,10 @@ type following struct {
 	timeout  time.Duration
 	// strict makes the exit status of a run in doubt 3, also without objectives.
 	strict bool
-	// answer is a sentence about a finished run that is printed after its result; nil for none.
-	answer func(*v1alpha1.EtcdBenchmark) string
+	// answer is what a command says about a finished run; nil for none. Without details, standard output gets it in place
+	// of the table.
+	answer  func(*v1alpha1.EtcdBenchmark) string
+	details bool
 	// advice is how the user of the command sets the fields that texts name.
 	advice advice.Command
 	// given reports whether a flag is on the command line.
