@@ -29,7 +29,7 @@ func problem(endpoint string) string {
 		return why
 	}
 	if before, after, found := strings.Cut(address, "@"); found && !strings.Contains(before, "/") {
-		return fmt.Sprintf("an address has no user: write %s, and give the user with --user (in a manifest: spec.target.auth)", withScheme(scheme, after))
+		return fmt.Sprintf("an address has no user: write %s, and give the user separately (spec.target.auth)", withScheme(scheme, after))
 	}
 	host, path, _ := strings.Cut(address, "/")
 	switch i := strings.IndexAny(host, "?#"); {

@@ -30,7 +30,7 @@ func TestWhatIsWrongWithAnAddress(t *testing.T) {
 		"grpc://h:1":                `"grpc://"`,
 		"dns:///etcd.example":       `"dns:`,
 		"HTTPS://h:1":               "https://",
-		"http://root:secret@h:2379": "write http://h:2379, and give the user with --user",
+		"http://root:secret@h:2379": "write http://h:2379, and give the user separately",
 		"root:secret@h:2379":        "write h:2379, and",
 		"h:1 h:2":                   "commas",
 		"h:1;h:2":                   "commas",

@@ -20,13 +20,22 @@ func (f *runFlags) accessPhrases() map[string]advice.Flag {
 	ca, pair, user := cmp.Or(f.access.TLSBy(), "--cacert"), "--cert and --key", cmp.Or(f.access.UserBy(), "--user")
 	phrases := map[string]advice.Flag{
 		"set " + tlsField: flag("add --cacert"), "remove " + tlsField: flag("remove " + ca), "set " + serverNameField: flag("add --tls-server-name"),
-		"set " + authField: flag("add --user"), "check " + authField: flag("check " + user),
+		"set " + authField: flag("add --user"), "check " + authField: flag("check " + user), "separately (" + authField + ")": flag("with --user"),
 	}
 	if f.access.TLSDir != "" {
 		ca, pair = "ca.crt in --tls-dir", "tls.crt and tls.key in --tls-dir"
 	}
 	phrases["ca.crt of "+tlsField], phrases["tls.crt and tls.key of "+tlsField] = flag(ca), flag(pair)
 	return phrases
+}
+
+// accessFlags has them for a command without a manifest, where the fields mean flags wherever they stand.
+func (f *runFlags) accessFlags() map[string]advice.Flag {
+	flags := f.accessPhrases()
+	for field, name := range map[string]string{"target.tls": "--cacert", "target.tls.serverName": "--tls-server-name", "target.auth": "--user", "target.endpoints": "--endpoints"} {
+		flags[field] = flag(name)
+	}
+	return flags
 }
 
 // adviceOf is how the user of run sets fields: in the manifest. With --local, flags give the access to the target.
@@ -39,11 +48,11 @@ func (f *runFlags) adviceOf() advice.Command {
 
 // adviceOf is how the user of check sets fields. The profile or the number of nodes fixes the load.
 func (f *checkFlags) adviceOf() advice.Command {
-	flags, by := f.accessPhrases(), "--profile"
+	flags, by := f.accessFlags(), "--profile"
 	if f.given("kubernetes-nodes") {
 		by = "--kubernetes-nodes"
 	}
-	for field, name := range map[string]string{"profile": "--profile", "kubernetes": "--kubernetes-nodes", "kubernetes.nodes": "--kubernetes-nodes", "target.endpoints": "--endpoints"} {
+	for field, name := range map[string]string{"profile": "--profile", "kubernetes": "--kubernetes-nodes", "kubernetes.nodes": "--kubernetes-nodes"} {
 		flags[field] = flag(name)
 	}
 	return advice.Command{Flags: flags, Set: true, Fixed: map[string]string{"load": by, "workload": by, "objectives": by}}
@@ -56,7 +65,7 @@ var setsField = regexp.MustCompile(`: (?:spec\.)?([a-z]\w*(?:\.\w+)+)$`)
 func (f *benchFlags) adviceOf(set *pflag.FlagSet) advice.Command {
 	flags := map[string]advice.Flag{}
 	if f.local {
-		flags = f.accessPhrases()
+		flags = f.accessFlags()
 	}
 	set.VisitAll(func(defined *pflag.Flag) {
 		if sets := setsField.FindStringSubmatch(defined.Usage); sets != nil && manifest.IsField(sets[1]) && !defined.Hidden {
@@ -75,7 +84,7 @@ func (f *benchFlags) adviceOf(set *pflag.FlagSet) advice.Command {
 
 // adviceOf is how the user of clean sets what leads to the target. Nothing else has an effect.
 func (f *cleanFlags) adviceOf() advice.Command {
-	flags := f.target.accessPhrases()
-	flags["target.endpoints"] = flag("--endpoints")
+	flags := f.target.accessFlags()
+	flags["target.keyPrefix"] = flag("PREFIX")
 	return advice.Command{Flags: flags}
 }

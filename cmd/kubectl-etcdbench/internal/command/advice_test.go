@@ -20,7 +20,7 @@ import (
 )
 
 // advisers are the folders whose texts reach the user of a command that loads an etcd.
-var advisers = []string{"internal/datastore", "internal/load", "internal/verdict", "internal/benchmark", "internal/lifecycle", "cmd/kubectl-etcdbench/internal/local"}
+var advisers = []string{"internal/datastore", "internal/load", "internal/verdict", "internal/benchmark", "internal/lifecycle", "cmd/kubectl-etcdbench/internal/local", "cmd/kubectl-etcdbench/internal/access"}
 
 // everyField translates a text that names a field of a run.
 var everyField = advice.Command{Set: true}
@@ -175,7 +175,7 @@ func (c adviser) wantSettable(t *testing.T, about, field, value string) {
 func TestAdviceOfClean(t *testing.T) {
 	c := (&cleanFlags{}).adviceOf()
 	for path, texts := range advices(t) {
-		if !strings.Contains(path, "etcd/explain") && !strings.Contains(path, "etcd/credentials") && !strings.Contains(path, "etcd/certificates") {
+		if !regexp.MustCompile(`etcd/(explain|credentials|certificates)|internal/access/`).MatchString(path) {
 			continue
 		}
 		for _, text := range texts {
