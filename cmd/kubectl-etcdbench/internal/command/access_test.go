@@ -141,3 +141,27 @@ func TestAccessIsRefusedBeforeTheRun(t *testing.T) {
 		})
 	}
 }
+
+// A member whose certificate has another name than its address is reached with that name, which the refusal tells.
+func TestTheNameInTheCertificates(t *testing.T) {
+	authority := etcdtest.NewAuthority(t, "etcd.example")
+	g := guarded{endpoint: etcdtest.Start(t, 1, authority).Endpoints[0], folder: authority.SecretDir(t)}
+	flags := []string{"--endpoints", g.endpoint, "--cacert", g.file("ca.crt"), "--cert", g.file("tls.crt"), "--key", g.file("tls.key")}
+	for name, tc := range map[string]struct {
+		stdin string
+		args  []string
+	}{
+		"run":   {sweepable, []string{"run", "--local", "-f", "-"}},
+		"bench": {"", []string{"bench", "put", "--local", "--total=20"}},
+		"clean": {"", []string{"clean"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			refused := call(tc.stdin, append(tc.args, flags...)...)
+			refused.wantStatus(t, exitFailed)
+			if got := refused.out.String() + refused.err.String(); !strings.Contains(strings.Join(strings.Fields(got), " "), "add --tls-server-name") || !strings.Contains(got, "etcd.example") {
+				t.Errorf("the refusal does not tell the name or the flag:\n%s", got)
+			}
+			call(tc.stdin, append(append(tc.args, flags...), "--tls-server-name", "etcd.example")...).wantStatus(t, exitDone)
+		})
+	}
+}
