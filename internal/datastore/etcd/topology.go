@@ -58,7 +58,7 @@ func (t *topology) check(selection spec.MemberSelection) error {
 		switch {
 		case m.id == 0:
 			return load.Errorf(results.FailureUnsupported,
-				"%s answers without the ID of a member, as kine does (K3s without etcd). kine serves only the load of Kubernetes API servers: choose that load (spec.kubernetes) and the store (spec.target.datastore). Otherwise name the members of an etcd cluster", m.endpoint)
+				"%s answers without the ID of a member, as kine does (K3s without etcd). kine serves only the load of Kubernetes API servers: choose that load (spec.kubernetes) and the store Kine (spec.target.datastore). Otherwise name the members of an etcd cluster", m.endpoint)
 		case m.state.Alarm != "":
 			return load.Errorf(results.FailureAlarmRaised,
 				"%s reports the alarm %s: %s", m.endpoint, m.state.Alarm, remedies[m.state.Alarm])
