@@ -192,7 +192,7 @@ verify: generate manifests reference lint vulnerabilities ## Fail if a generated
 	  echo "generated files are out of date, or files are not committed:"; echo "$$changes"; git --no-pager diff --stat; exit 1; }
 
 .PHONY: test-tools
-test-tools: tools-kube-apiserver tools-kube-controller-manager tools-kubectl tools-etcd tools-etcd-slow tools-helm tools-kustomize tools-govulncheck
+test-tools: tools-kube-apiserver tools-kube-controller-manager tools-kubectl tools-etcd tools-etcd-slow tools-etcdctl tools-helm tools-kustomize tools-govulncheck
 
 .PHONY: tools-%
 tools-%:

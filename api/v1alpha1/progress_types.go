@@ -27,7 +27,7 @@ type Progress struct {
 	FailedRequests int64 `json:"failedRequests,omitempty"`
 
 	// throughputPerSecond is the mean rate of successful requests so far, a
-	// decimal. From 100 on it is a whole number, below that it has up to six
+	// decimal. From 1,000 on it is a whole number, below that it has up to six
 	// digits after the point, rounded down.
 	//
 	// +optional

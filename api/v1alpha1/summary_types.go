@@ -53,7 +53,7 @@ type Summary struct {
 	CensoredRequests int64 `json:"censoredRequests"`
 
 	// throughputPerSecond is the rate of successful requests over all operations,
-	// a decimal. From 100 on it is a whole number, below that it has up to six
+	// a decimal. From 1,000 on it is a whole number, below that it has up to six
 	// digits after the point, rounded down.
 	//
 	// +optional

@@ -32,7 +32,7 @@ type Target struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=262
-	// +kubebuilder:validation:items:XValidation:rule="self.matches('^(https?://)?([A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?|[[][0-9A-Fa-f:.]+[]]):[0-9]{1,5}/?$') && int(self.substring(self.lastIndexOf(':') + 1).replace('/', '')) >= 1 && int(self.substring(self.lastIndexOf(':') + 1).replace('/', '')) <= 65535",message="must be host:port with a port from 1 to 65535, optionally with http:// or https:// in front and / at the end, for example etcd.example:2379"
+	// +kubebuilder:validation:items:XValidation:rule="self.matches('^(https?://)?([A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?|[[][0-9A-Fa-f:.]+[]]):[0-9]{1,5}/?$') && int(self.substring(self.lastIndexOf(':') + 1).replace('/', '')) >= 1 && int(self.substring(self.lastIndexOf(':') + 1).replace('/', '')) <= 65535",message="must be host:port with a port from 1 to 65535 (an IPv6 address in brackets; no path, user or Unix socket), optionally with http:// or https:// in front and / at the end, for example etcd.example:2379"
 	Endpoints []string `json:"endpoints,omitempty"`
 
 	// service is a Service of the run's namespace that selects the members. Set

@@ -15,6 +15,7 @@ func plain(endpoint, tls string) string {
 }
 
 func TestTargetFlagsAreRefused(t *testing.T) {
+	folder := etcdtest.NewAuthority(t).SecretDir(t)
 	const secret = ", tls: {secretName: s}"
 	cases := map[string]struct {
 		stdin string
@@ -24,15 +25,15 @@ func TestTargetFlagsAreRefused(t *testing.T) {
 	}{
 		"no endpoints":             {puts, "--endpoints=", []string{"--endpoints", "host:port"}},
 		"an empty endpoint":        {puts, "--endpoints=127.0.0.1:1,", []string{"--endpoints", "host:port"}},
-		"no port":                  {puts, "--endpoints=etcd", []string{"--endpoints", "host:port"}},
+		"no port":                  {puts, "--endpoints=etcd", []string{"--endpoints", "etcd:2379"}},
 		"a port too high":          {puts, "--endpoints=127.0.0.1:99999", []string{"--endpoints", "127.0.0.1:99999", "1 to 65535"}},
 		"an endpoint twice":        {puts, "--endpoints=127.0.0.1:1,127.0.0.1:1", []string{"--endpoints", "Duplicate", "127.0.0.1:1"}},
 		"another scheme":           {puts, "--endpoints=tcp://127.0.0.1:1", []string{"--endpoints", "tcp://127.0.0.1:1", "http:// or https://"}},
-		"a path":                   {puts, "--endpoints=http://127.0.0.1:1/x", []string{"--endpoints", "127.0.0.1:1/x", "host:port"}},
+		"a path":                   {puts, "--endpoints=http://127.0.0.1:1/x", []string{"--endpoints", "127.0.0.1:1/x", "write http://127.0.0.1:1."}},
 		"https without a CA":       {puts, "--endpoints=https://127.0.0.1:1", []string{"--endpoints", "--tls-dir"}},
-		"http, with certificates":  {puts, "--endpoints=http://127.0.0.1:1 --tls-dir=x", []string{"--endpoints", "drop --tls-dir"}},
-		"http, secret in manifest": {plain("a:1", secret), "--endpoints=http://127.0.0.1:1 --tls-dir=x", []string{"--endpoints", "https://"}},
-		"http in manifest, folder": {plain("http://a:1", ""), "--tls-dir=x", []string{"spec.target.endpoints", "drop --tls-dir"}},
+		"http, with certificates":  {puts, "--endpoints=http://127.0.0.1:1 --tls-dir=FOLDER", []string{"--endpoints", "drop --tls-dir"}},
+		"http, secret in manifest": {plain("a:1", secret), "--endpoints=http://127.0.0.1:1 --tls-dir=FOLDER", []string{"--endpoints", "https://"}},
+		"http in manifest, folder": {plain("http://a:1", ""), "--tls-dir=FOLDER", []string{"spec.target.endpoints", "drop --tls-dir"}},
 		"no members":               {puts, "--embedded-members=0", []string{"--embedded-members", "1 to 9"}},
 		"no folder":                {puts, "--endpoints=127.0.0.1:1 --tls-dir=", []string{"--tls-dir", "folder"}},
 		"no folder of the user":    {puts, "--endpoints=127.0.0.1:1 --auth-dir=", []string{"--auth-dir", "folder"}},
@@ -44,7 +45,7 @@ func TestTargetFlagsAreRefused(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			var stderr strings.Builder
-			cmd, _ := process(t, tc.stdin, append([]string{"run", "--local", "-f", "-"}, strings.Fields(tc.args)...)...)
+			cmd, _ := process(t, tc.stdin, append([]string{"run", "--local", "-f", "-"}, strings.Fields(strings.ReplaceAll(tc.args, "FOLDER", folder))...)...)
 			cmd.Stderr = &stderr
 			if got := exitStatus(t, cmd.Run()); got != 2 {
 				t.Errorf("wanted exit status 2, got %d", got)

@@ -33,6 +33,8 @@ type Holder struct {
 	Hosts []string
 	// NotAfter is when the certificate expires. Zero means a year from now.
 	NotAfter time.Time
+	// Flaw makes a certificate that lacks something; nil for one that works.
+	Flaw func(*x509.Certificate)
 }
 
 // New returns a self-signed authority.
@@ -75,6 +77,9 @@ func (a *Authority) Issue(h Holder) (certificate, key []byte, err error) {
 	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
 	if len(h.Hosts) > 0 {
 		template.ExtKeyUsage = append(template.ExtKeyUsage, x509.ExtKeyUsageServerAuth)
+	}
+	if h.Flaw != nil {
+		h.Flaw(template)
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, private.Public(), a.key)
 	if err != nil {

@@ -5,6 +5,8 @@
 package datastore
 
 import (
+	"errors"
+
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/zookeeper"
@@ -22,3 +24,11 @@ var drivers = map[spec.Datastore]func(p plan.Plan, index int) load.Driver{
 // New returns the driver of the plan's store for the pod with this index. The caller has validated the plan. New opens
 // no connection and reads no file.
 func New(p plan.Plan, index int) load.Driver { return drivers[p.Target.Datastore](p, index) }
+
+// CheckCredentials returns what is wrong with the certificates or the user of a target, before anything connects to it.
+func CheckCredentials(t plan.Target) error {
+	if failure := load.FailureOf(etcd.CheckCredentials(t)); failure != nil {
+		return errors.New(failure.Message)
+	}
+	return nil
+}

@@ -89,7 +89,7 @@ func capPods(o Observed) *Problem {
 	if limit == 0 || pods <= limit {
 		return nil
 	}
-	return exceeded("allows at most %d client pods per run (--max-pods-per-run), and load.pods is %d. Lower load.pods.", limit, pods)
+	return exceeded("allows at most %d client pods per run (--max-pods-per-run), and spec.load.pods is %d. Lower it.", limit, pods)
 }
 
 func capRate(o Observed) *Problem {
@@ -99,9 +99,9 @@ func capRate(o Observed) *Problem {
 	case limit == 0:
 		return nil
 	case rate == nil:
-		return exceeded("allows at most %d requests per second per run (--max-rate-per-run), and a closed loop has no rate limit. Set load.rate.", limit)
+		return exceeded("allows at most %d requests per second per run (--max-rate-per-run), and a closed loop has no rate limit. Set spec.load.rate.", limit)
 	case highestRate(*rate) > limit:
-		return exceeded("allows at most %d requests per second per run (--max-rate-per-run), and load.rate goes up to %d. Lower load.rate.", limit, highestRate(*rate))
+		return exceeded("allows at most %d requests per second per run (--max-rate-per-run), and spec.load.rate goes up to %d. Lower it.", limit, highestRate(*rate))
 	}
 	return nil
 }

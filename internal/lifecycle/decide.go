@@ -71,7 +71,7 @@ func decideResolve(o Observed, now time.Time) *Decision {
 	}
 	if waitsForMembers(o, now) {
 		d.Endpoints, d.Nodes = nil, nil
-		d.Message = fmt.Sprintf("Members of the target that are ready: %d; not yet: %d. The run waits until %s. To load only those that are ready, create the run with target.unreachableMembers: Skip.",
+		d.Message = fmt.Sprintf("Members of the target that are ready: %d; not yet: %d. The run waits until %s. To load only those that are ready, create the run with spec.target.unreachableMembers: Skip.",
 			len(o.Target.Endpoints), o.Target.Starting, membersBy(o, now).UTC().Format(time.RFC3339))
 	}
 	d.wake(now.Add(pauseToResolve(o, now)), now)

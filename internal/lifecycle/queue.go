@@ -258,7 +258,7 @@ func decideQueue(o Observed, now time.Time) *Decision {
 
 func waitForAddresses(o Observed, now time.Time) *Decision {
 	d := queueFor(o, v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueAddresses, Ahead: int32(o.Place.Ahead), Behind: o.Place.Behind}, now, fmt.Sprintf(
-		"%s. %d in front when this run began to wait. To start without waiting, create the run with target.concurrentRuns: Allow.", inFront(o.Place), o.Place.Ahead))
+		"%s. %d in front when this run began to wait. To start without waiting, create the run with spec.target.concurrentRuns: Allow.", inFront(o.Place), o.Place.Ahead))
 	if !o.Place.FreeAt.IsZero() {
 		d.wake(o.Place.FreeAt, now)
 	}

@@ -136,7 +136,7 @@ func (l *targetLock) busy(holder Holder, err error) error {
 		return err
 	}
 	return Errorf(results.FailureTargetBusy,
-		"%s, and still held it after %s (spec.schedulingTimeoutSeconds). Wait until that run has ended, or set target.concurrentRuns: Allow to load the target beside it.",
+		"%s, and still held it after %s (spec.schedulingTimeoutSeconds). Wait until that run has ended, or set spec.target.concurrentRuns: Allow to load the target beside it.",
 		holder, text.Duration(l.wait))
 }
 

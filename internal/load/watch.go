@@ -62,7 +62,7 @@ func (s *Session) watch(ctx context.Context) error {
 }
 
 func noWatches(p plan.Plan) error {
-	return Errorf(results.FailureInvalidPlan, "the transport %s does not support watches: set load.transport to Client", p.Load.Transport)
+	return Errorf(results.FailureInvalidPlan, "the transport %s does not support watches: set spec.load.transport: Client", p.Load.Transport)
 }
 
 // streams returns the pod's watchers, by stream, and registers them with the ledger.

@@ -84,6 +84,8 @@ type TLS struct {
 	SecretName string `json:"secretName"`
 	// ServerName replaces the host of each address in the check of certificates.
 	ServerName string `json:"serverName,omitempty"`
+	// Given replaces Dir and SecretName.
+	Given Given `json:"-"`
 }
 
 // Auth is where user and password are.
@@ -92,6 +94,8 @@ type Auth struct {
 	Dir string `json:"dir"`
 	// SecretName is the name of the Secret, for messages.
 	SecretName string `json:"secretName"`
+	// Given replaces Dir and SecretName.
+	Given Given `json:"-"`
 }
 
 // WatchesForOthers reports whether client pod 0 continues to observe the target after its own requests, while other

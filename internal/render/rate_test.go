@@ -24,7 +24,8 @@ func TestTheSameRateEverywhere(t *testing.T) {
 	for want, snap := range map[string]*results.Snapshot{
 		"0.0166": slow(1, time.Minute),
 		"1.5":    slow(3, 2*time.Second),
-		"999":    slow(1999, 2*time.Second),
+		"999.5":  slow(1999, 2*time.Second),
+		"149.9":  slow(8997, time.Minute),
 	} {
 		t.Run(want, func(t *testing.T) {
 			b := finished([]*results.Snapshot{snap}, runtest.Objectives(runtest.MinThroughput(1000)))

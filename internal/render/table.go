@@ -135,9 +135,7 @@ func (t *table) target() string {
 	if s == nil || s.ClusterID == "" {
 		return ""
 	}
-	store, _ := t.b.Spec.Target.Datastore.Store()
-	return fmt.Sprintf("%s %s, %s, leader %s, load on %s, cluster ID %s", store.Name, cmp.Or(s.Version, "of an unknown version"),
-		text.Plural(len(s.Members), "member"), cmp.Or(s.Leader, "unknown"), loadedText(t.b), s.ClusterID)
+	return fmt.Sprintf("%s, leader %s, load on %s, cluster ID %s", versionText(t.b), cmp.Or(s.Leader, "unknown"), loadedText(t.b), s.ClusterID)
 }
 
 func (t *table) errors() {
@@ -172,12 +170,7 @@ func (t *table) objectives() {
 	if len(t.b.Status.Objectives) == 0 {
 		return
 	}
-	g := grid{left: 2}
-	g.add("OBJECTIVE", "RESULT", "WANTED", "GOT")
-	for _, o := range t.b.Status.Objectives {
-		g.add(o.Name, strings.ToUpper(string(o.Result)), o.Wanted, o.Got)
-	}
-	t.section(g)
+	t.judged()
 	for _, o := range t.b.Status.Objectives {
 		if o.Message != "" {
 			t.sentence("  "+o.Name+": ", o.Message)
@@ -186,6 +179,16 @@ func (t *table) objectives() {
 	if c := meta.FindStatusCondition(t.b.Status.Conditions, v1alpha1.ConditionPassed); c != nil && c.Status == metav1.ConditionUnknown {
 		t.sentence("  no verdict: ", c.Message)
 	}
+}
+
+// judged is the table of the objectives.
+func (t *table) judged() {
+	g := grid{left: 2}
+	g.add("OBJECTIVE", "RESULT", "WANTED", "GOT")
+	for _, o := range t.b.Status.Objectives {
+		g.add(o.Name, strings.ToUpper(string(o.Result)), o.Wanted, o.Got)
+	}
+	t.section(g)
 }
 
 func (t *table) warnings() {
@@ -258,7 +261,7 @@ func generatorFacts(s *v1alpha1.Summary) (facts []string) {
 	if v.DelayPerRequestMicroseconds != nil {
 		facts = append(facts, fmt.Sprintf("waited %s per request for a processor", text.Micros(*v.DelayPerRequestMicroseconds)))
 	}
-	if added := latestP99(s.Operations); added > 0 {
+	if added := latestP99(s.Operations); added > 0 && !isOnlyLate(v) {
 		facts = append(facts, fmt.Sprintf("sent requests up to %s late (p99)", text.Micros(added)))
 	}
 	switch v.Shared {

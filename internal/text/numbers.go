@@ -101,3 +101,14 @@ func SignedPercent(share float64) string {
 	}
 	return fmt.Sprintf("%+.*f %%", digits, 100*share)
 }
+
+// Beside writes a duration as Duration does, so that it looks the same everywhere, unless that would move it across a
+// limit or onto it. Then it is Exact.
+func Beside(limit, d time.Duration) string {
+	out := Duration(d)
+	shown, err := time.ParseDuration(strings.ReplaceAll(out, ",", ""))
+	if err != nil || shown == limit && d != limit || (shown > limit) != (d > limit) {
+		return Exact(d)
+	}
+	return out
+}

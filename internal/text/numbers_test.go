@@ -2,7 +2,10 @@ package text
 
 import (
 	"math"
+	"math/rand/v2"
+	"strings"
 	"testing"
+	"time"
 )
 
 func TestGrouped(t *testing.T) {
@@ -35,6 +38,35 @@ func TestSignedPercent(t *testing.T) {
 	} {
 		if got := SignedPercent(share); got != want {
 			t.Errorf("%v: wanted %s, got %s", share, want, got)
+		}
+	}
+}
+
+// A duration beside its limit never looks as if it were on the other side, and looks as everywhere else if it can.
+func TestADurationBesideItsLimit(t *testing.T) {
+	const ms = time.Millisecond
+	for _, tc := range []struct {
+		limit, d time.Duration
+		want     string
+	}{
+		{500 * ms, 22301 * time.Microsecond, "22.3ms"},
+		{500 * ms, 500 * ms, "500ms"},
+		{500 * ms, 500400 * time.Microsecond, "500.4ms"},
+		{500 * ms, 499600 * time.Microsecond, "499.6ms"},
+		{250 * time.Microsecond, 250400 * time.Nanosecond, "251µs"},
+		{22340 * time.Microsecond, 22341 * time.Microsecond, "22.341ms"},
+	} {
+		if got := Beside(tc.limit, tc.d); got != tc.want {
+			t.Errorf("%v beside %v: found %s, wanted %s", tc.d, tc.limit, got, tc.want)
+		}
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 100_000 {
+		limit := time.Duration(random.Int64N(int64(time.Minute)))/time.Microsecond*time.Microsecond + time.Microsecond
+		d := limit + time.Duration(random.NormFloat64()*float64(limit)/1000)
+		shown, err := time.ParseDuration(strings.ReplaceAll(Beside(limit, d), ",", ""))
+		if err != nil || d > limit && shown <= limit || d <= limit && shown > limit {
+			t.Fatalf("%v beside %v is shown as %v (%v)", d, limit, shown, err)
 		}
 	}
 }

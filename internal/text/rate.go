@@ -14,8 +14,8 @@ type Rate int64
 const (
 	// onePerSecond is the rate of one request per second.
 	onePerSecond Rate = 1_000_000
-	// coarse is the rate from which whole requests per second are exact enough.
-	coarse = 100 * onePerSecond
+	// coarse is the rate from which whole requests per second are exact enough: the error is below a thousandth.
+	coarse = 1000 * onePerSecond
 	// mostPerSecond bounds a rate that is computed from the pods' reports.
 	mostPerSecond = 1e12
 )
@@ -37,13 +37,13 @@ func (r Rate) Decimal() spec.Decimal {
 	return spec.DecimalOf(r.PerSecond())
 }
 
-// Digits writes three significant digits, and all digits before the point, for example 48,123 or 12.5 or 0.0166.
+// Digits writes three significant digits, and tenths below coarse, for example 48,123 or 149.9 or 12.5 or 0.0166.
 func (r Rate) Digits() string {
 	if r >= coarse {
 		return Grouped(int64(r / onePerSecond))
 	}
 	unit := Rate(1)
-	for r/unit >= 1000 {
+	for r/unit >= 1000 && unit < onePerSecond/10 {
 		unit *= 10
 	}
 	return strconv.FormatFloat((r / unit * unit).PerSecond(), 'f', -1, 64)

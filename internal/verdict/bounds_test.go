@@ -184,13 +184,13 @@ func TestSaturation(t *testing.T) {
 		advice string
 	}{
 		"as many as clients wait at the end":  {5, []func(*results.Snapshot){free, lacking(5)}, ""},
-		"more than clients wait at the end":   {5, []func(*results.Snapshot){free, lacking(6)}, "spec.load.clients to 9"},
+		"more than clients wait at the end":   {5, []func(*results.Snapshot){free, lacking(6)}, "spec.load.clients: 9"},
 		"more clients than were busy":         {10, []func(*results.Snapshot){free, lacking(11)}, "fewer than the run has"},
-		"the median waits longer than served": {5, []func(*results.Snapshot){free, lacking(0), waiting(60, 60*time.Millisecond)}, "spec.load.clients to 9"},
+		"the median waits longer than served": {5, []func(*results.Snapshot){free, lacking(0), waiting(60, 60*time.Millisecond)}, "spec.load.clients: 9"},
 		"fewer than half wait":                {5, []func(*results.Snapshot){free, lacking(0), waiting(49, 60*time.Millisecond)}, ""},
 		"the median waits less":               {5, []func(*results.Snapshot){free, lacking(0), waiting(60, 40*time.Millisecond)}, ""},
 		"a throttled client":                  {5, []func(*results.Snapshot){runtest.Throttled(0.25), lacking(100)}, ""},
-		"a client that is only late":          {5, []func(*results.Snapshot){free, lacking(100), lately(time.Second)}, "spec.load.clients to 9"},
+		"a client that is only late":          {5, []func(*results.Snapshot){free, lacking(100), lately(time.Second)}, "spec.load.clients: 9"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := runtest.Puts(openLoop, func(b *v1alpha1.EtcdBenchmark) { b.Spec.Load.Clients = tc.clients })
@@ -212,7 +212,7 @@ func TestSaturationOfLocks(t *testing.T) {
 		return func(s *results.Snapshot) { s.Arrivals = results.Arrivals{Lacking: 6, Busy: 100 * held} }
 	}
 	s := results.Summarize([]*results.Snapshot{runtest.Measured(0, 100, runtest.Throttled(0), arrivals(results.Arrivals{}), held(200*time.Millisecond))})
-	if got := Saturation(b, s, Clients(b, s)); got == nil || got.BusyClients != 20 || !strings.Contains(got.Change, "spec.load.clients to 30") {
+	if got := Saturation(b, s, Clients(b, s)); got == nil || got.BusyClients != 20 || !strings.Contains(got.Change, "spec.load.clients: 30") {
 		t.Errorf("got %+v, wanted 100/s × 200 ms = 20 busy clients", got)
 	}
 }

@@ -165,7 +165,7 @@ func busy(s results.Summary) *v1alpha1.ValidityReason {
 		Cause: v1alpha1.CauseBusy,
 		Message: fmt.Sprintf("Client pod %d used %.0f %% of the %.4g processors that it may use (harmless up to %.0f %%).",
 			pod.Index, 100*share, available, 100*maxCPUShare),
-		Change: "Give client pods more CPU (spec.pod.resources, a larger node), share the load among more of them (spec.load.pods), or use load.transport Fast where the workload allows it.",
+		Change: "Give client pods more CPU (spec.pod.resources, a larger node), share the load among more of them (spec.load.pods), or use spec.load.transport: Fast where the workload allows it.",
 	}
 }
 
@@ -230,14 +230,12 @@ func delayed(s results.Summary, atMost time.Duration, known bool) *v1alpha1.Vali
 	}
 	return &v1alpha1.ValidityReason{
 		Cause: v1alpha1.CauseDelayed,
-		Message: fmt.Sprintf("Work of client pod %d waited %v per request for a processor (harmless up to %v).",
-			pod.Index, rounded(results.Seconds(value)), rounded(atMost)),
+		Message: fmt.Sprintf("Work of client pod %d waited %s per request for a processor (harmless up to %s).",
+			pod.Index, text.Beside(atMost, results.Seconds(value)), text.Duration(atMost)),
 		Change: "Give client pods processors of their own: a larger spec.pod.resources.requests.cpu, nodes apart from etcd's (spec.pod.affinity, nodeSelector), " +
-			"fewer clients for each pod (spec.load.pods), or load.transport Fast where the workload allows it.",
+			"fewer clients for each pod (spec.load.pods), or spec.load.transport: Fast where the workload allows it.",
 	}
 }
-
-func rounded(d time.Duration) time.Duration { return d.Round(time.Microsecond) }
 
 // late reports the operation whose lateness is greatest in relation to its own service time.
 func late(operations []results.OperationSummary) *v1alpha1.ValidityReason {
@@ -257,9 +255,9 @@ func late(operations []results.OperationSummary) *v1alpha1.ValidityReason {
 	}
 	return &v1alpha1.ValidityReason{
 		Cause: v1alpha1.CauseLate,
-		Message: fmt.Sprintf("The load generator sent %s requests up to %v (%s) late although a client was free (harmless up to %v).",
-			found.Operation, rounded(tailOf(found.Lateness)), strings.ToLower(string(tail(found.Lateness))), rounded(harmlessFor(found))),
-		Change: "Give client pods processors of their own, or use load.transport Fast where the workload allows it.",
+		Message: fmt.Sprintf("The load generator sent %s requests up to %s late (%s) although a client was free; more than %s counts as late.",
+			found.Operation, text.Beside(harmlessFor(found), tailOf(found.Lateness)), strings.ToLower(string(tail(found.Lateness))), text.Duration(harmlessFor(found))),
+		Change: "Give client pods processors of their own, or use spec.load.transport: Fast where the workload allows it.",
 	}
 }
 

@@ -95,7 +95,7 @@ func TestValidity(t *testing.T) {
 		"a loop that is never free": {pods{fast(served(idle(with(loop, 1), with(threads, 3), with(results.ProcessThreadWakeups, 800_000)), ms, 0))}, bound, "Loop", "100 % of the window"},
 		"events are left out":       {pods{watched}, valid, "", ""},
 		"threads wait":              {pods{served(idle(with(threads, 29e-3)), ms, 0)}, bound, "Delayed", "300µs per request"},
-		"late":                      {pods{served(idle(), ms, 300*us)}, bound, "Late", "sent Put requests up to 300µs (p90)"},
+		"late":                      {pods{served(idle(), ms, 300*us)}, bound, "Late", "sent Put requests up to 300µs late (p90)"},
 		"lateness that is harmless": {pods{served(idle(), 4*ms, 300*us)}, valid, "", ""},
 		"one pod of two":            {pods{served(idle(), ms, 0), at(1, served(idle(with(throttling, 5)), ms, 0))}, bound, "Throttled", "Client pod 1 used up its CPU quota"},
 		"all at once":               {pods{fast(served(idle(with(throttling, 5), with(used, 18), with(threads, 1), with(loop, 1)), ms, ms))}, bound, "Throttled", "25.0 %"},

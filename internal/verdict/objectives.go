@@ -152,7 +152,7 @@ func judgeRanked(o v1alpha1.LatencyObjective, op results.OperationSummary, ranke
 	value, ok := ranked.Values[o.Statistic]
 	limit := time.Duration(o.MaxMicroseconds) * time.Microsecond
 	lowest, highest := limitsOf(value.Duration, o.Statistic, ranked.ErrorBoundPPM)
-	switch got := gotLatency(value); {
+	switch got := gotLatency(value, limit); {
 	case !ok:
 		return notJudged("", fmt.Sprintf("The %s of %s is not known.", o.Statistic, o.Operation))
 	case value.Unbounded:
@@ -186,11 +186,11 @@ func upperBound(d time.Duration, s spec.Statistic, errorPPM int) time.Duration {
 	return highest
 }
 
-func gotLatency(v results.Value) string {
+func gotLatency(v results.Value, limit time.Duration) string {
 	if v.AtLeast {
-		return "≥" + text.Exact(v.Duration)
+		return "≥" + text.Beside(limit, v.Duration)
 	}
-	return text.Exact(v.Duration)
+	return text.Beside(limit, v.Duration)
 }
 
 // judgeThroughput does not call a partial result missed: the missing part could only increase the throughput.
@@ -243,7 +243,7 @@ func wanted(o v1alpha1.Objective) string {
 	case o.ErrorRatio != nil:
 		return "≤" + text.PerMillion(float64(o.ErrorRatio.MaxPerMillion))
 	case o.AchievedRate != nil:
-		return fmt.Sprintf("≥%d %% of load.rate", o.AchievedRate.MinPercent)
+		return fmt.Sprintf("≥%d %% of the rate", o.AchievedRate.MinPercent)
 	case o.StartSkew != nil:
 		return "≤" + text.Exact(time.Duration(o.StartSkew.MaxMicroseconds)*time.Microsecond)
 	}
@@ -306,10 +306,10 @@ func withResult(objectives []v1alpha1.ObjectiveStatus, result v1alpha1.Objective
 // judgeAchievedRate does not call a partial result missed, like judgeThroughput.
 func judgeAchievedRate(o v1alpha1.AchievedRateObjective, l spec.Load, known knownRate, s results.Summary) verdict {
 	if l.Rate == nil {
-		return notJudged("", "The run has no load.rate to compare with. Set load.rate, or remove this objective.")
+		return notJudged("", "The run has no rate to compare with. Set spec.load.rate, or remove this objective.")
 	}
 	limit := float64(o.MinPercent)
-	write := func(perSecond float64) string { return shareText(achieved(l, perSecond, s)) + " of load.rate" }
+	write := func(perSecond float64) string { return shareText(achieved(l, perSecond, s)) + " of the rate" }
 	switch got := write(s.Throughput); {
 	case s.Partial:
 		return notJudged(got, partOfPodMissing)
@@ -358,7 +358,7 @@ func throughputOf(b *v1alpha1.EtcdBenchmark, s results.Summary) knownRate {
 // concern explains why a limit between lowest and highest cannot be judged. write formats a rate like the objective.
 func (k knownRate) concern(write func(perSecond float64) string) string {
 	return fmt.Sprintf("The pods' clocks are %s apart. The length of the run is the difference between times of different pods, so the true value lies between %s and %s. "+
-		"Synchronize the nodes' clocks, or use load.durationSeconds instead of load.requests: each pod then measures the duration with its own clock only.",
+		"Synchronize the nodes' clocks, or use spec.load.durationSeconds instead of spec.load.requests: each pod then measures the duration with its own clock only.",
 		text.Exact(k.apart), write(k.lowest), write(k.highest))
 }
 
@@ -372,7 +372,7 @@ func shareText(share float64) string {
 func judgeStartSkew(o v1alpha1.StartSkewObjective, apart time.Duration, s results.Summary) verdict {
 	limit := time.Duration(o.MaxMicroseconds) * time.Microsecond
 	lowest, highest := max(s.StartSkew-apart, 0), s.StartSkew+apart
-	switch got := text.Exact(s.StartSkew); {
+	switch got := text.Beside(limit, s.StartSkew); {
 	case lowest > limit:
 		return missed(got, "")
 	case highest > limit:

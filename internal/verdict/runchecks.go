@@ -101,7 +101,7 @@ func historyCompacted(_ *v1alpha1.EtcdBenchmark, s *results.Summary) *concern {
 		return nil
 	}
 	return &concern{v1alpha1.ReasonHistoryCompacted, fmt.Sprintf("The history that watchers read was compacted %s after the start of the window, and the load continued without watchers. Set the target's auto-compaction so that it keeps history for longer than the run takes.",
-		text.Exact(s.Watch.CompactedAfter))}
+		text.Duration(s.Watch.CompactedAfter))}
 }
 
 func startsApart(_ *v1alpha1.EtcdBenchmark, s *results.Summary) *concern {

@@ -89,7 +89,7 @@ func TestRunConcerns(t *testing.T) {
 		"three changes":             {clockOff(), []func(*results.Summary){changed(3)}, v1alpha1.ReasonTargetChanged, "3 times"},
 		"a target unobserved":       {clockOff(), []func(*results.Summary){unobserved("no answer", results.AspectMembers)}, v1alpha1.ReasonTargetNotObserved, "Members: no answer"},
 		"all of it unobserved":      {clockOff(), []func(*results.Summary){unobserved("no answer", results.AspectVersion, results.AspectLeader)}, v1alpha1.ReasonTargetNotObserved, "Leader: no answer"},
-		"a history that is gone":    {clockOff(), []func(*results.Summary){compactedAfter(2 * time.Second)}, v1alpha1.ReasonHistoryCompacted, "2000ms after"},
+		"a history that is gone":    {clockOff(), []func(*results.Summary){compactedAfter(2 * time.Second)}, v1alpha1.ReasonHistoryCompacted, "2s after"},
 		"nearly together":           {clockOff(), []func(*results.Summary){apart(500 * time.Millisecond)}, v1alpha1.ReasonObjectivesMet, ""},
 		"apart":                     {clockOff(), []func(*results.Summary){apart(501 * time.Millisecond)}, v1alpha1.ReasonStartsApart, "501ms"},
 		"apart, for a minute":       {clockOff(), []func(*results.Summary){apart(3 * time.Second), lastingFor(time.Minute)}, v1alpha1.ReasonObjectivesMet, ""},

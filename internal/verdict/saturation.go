@@ -84,9 +84,9 @@ func advice(b *v1alpha1.EtcdBenchmark, s results.Summary, rate float64, each tim
 	case b.Spec.Profile != "":
 		return sum + ", if that time stays the same. The profile fixes the number of clients: choose a smaller spec.profile."
 	case b.Spec.Kubernetes != nil:
-		return sum + ", if that time stays the same. spec.kubernetes fixes the number of clients: lower spec.kubernetes.nodes."
+		return sum + ", if that time stays the same. The number of nodes fixes the number of clients: lower spec.kubernetes.nodes."
 	case busy < int64(b.Resolved().Load.Clients):
 		return sum + ", fewer than the run has. The wait came from a part of the window: look at the numbers over time."
 	}
-	return sum + fmt.Sprintf(", if that time stays the same. Set spec.load.clients to %d and run again. If requests still wait, the target's limit is near the throughput of this run.", try)
+	return sum + fmt.Sprintf(", if that time stays the same. Set spec.load.clients: %d and run again. If requests still wait, the target's limit is near the throughput of this run.", try)
 }

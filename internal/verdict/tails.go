@@ -44,7 +44,8 @@ const tailRisk = 0.05
 
 // judgeStddev: the latency of a failed or unanswered request, and so its distance from the mean, is unknown.
 func judgeStddev(o v1alpha1.LatencyObjective, op results.OperationSummary) verdict {
-	got := text.Exact(op.Latency.Stddev)
+	limit := time.Duration(o.MaxMicroseconds) * time.Microsecond
+	got := text.Beside(limit, op.Latency.Stddev)
 	switch {
 	case op.Succeeded == 0:
 		return notJudged("", fmt.Sprintf("No %s request succeeded.", o.Operation))
@@ -52,7 +53,7 @@ func judgeStddev(o v1alpha1.LatencyObjective, op results.OperationSummary) verdi
 		return notJudged(got, fmt.Sprintf("%s failed or were unanswered; their latency is unknown.", text.Plural(op.Failed+op.Censored, "request")))
 	case op.UncountedEvents > 0:
 		return notJudged(got, leftOut(op))
-	case op.Latency.Stddev > time.Duration(o.MaxMicroseconds)*time.Microsecond:
+	case op.Latency.Stddev > limit:
 		return missed(got, "")
 	default:
 		return met(got)

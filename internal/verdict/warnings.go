@@ -65,10 +65,10 @@ func (w *warnings) ofTiming(s results.Summary) {
 		"client pods used different transports: the merged latencies are not meaningful")
 	w.add(s.Length > 0 && float64(s.Tail) > maxTailShare*float64(s.Length),
 		"the last pod ended %v after the first (%.0f%% of the run): throughput includes that time, steadyThroughputPerSecond does not",
-		rounded(s.Tail), 100*s.Tail.Seconds()/s.Length.Seconds())
+		text.Duration(s.Tail), 100*s.Tail.Seconds()/s.Length.Seconds())
 	w.add(s.Length > 0 && float64(s.StartSkew) > maxSkewShare*float64(s.Length),
 		"the last pod started %v after the first (%.0f%% of the run): during that time not all pods sent requests",
-		rounded(s.StartSkew), 100*s.StartSkew.Seconds()/s.Length.Seconds())
+		text.Duration(s.StartSkew), 100*s.StartSkew.Seconds()/s.Length.Seconds())
 }
 
 // minSilence is the shortest time without a success that is worth a warning.
@@ -234,7 +234,7 @@ func (w *warnings) ofWatchers(seen results.Watch) {
 	w.add(seen.Cancelled > 0, "etcd cancelled watchers %s times, and client pods opened them again; events that etcd had compacted by then did not arrive and count as missed", text.Grouped(seen.Cancelled))
 	w.add(seen.Resumed > 0, "watchers were resumed %s times because their stream had broken: events were delayed by that", text.Grouped(seen.Resumed))
 	w.add(seen.CompactedAfter > 0, "the history that watchers read was compacted: they stopped reading %v after the start of the window; turn the target's auto-compaction off, or set it so that it keeps history for longer than the run takes",
-		seen.CompactedAfter.Round(time.Millisecond))
+		text.Duration(seen.CompactedAfter))
 	w.add(seen.Duplicate > 0, "watchers received %s events twice", text.Grouped(seen.Duplicate))
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
 // Limits of ZooKeeper: it keeps every znode in memory, and rejects requests above 1 MiB.
@@ -32,7 +33,7 @@ func checkZooKeeper(r *Run) []error {
 func listedByZooKeeper(r *Run, endpoints []string) Leftover {
 	zkCli := "zkCli.sh "
 	if len(endpoints) > 0 {
-		zkCli += "-server " + shellQuoted(endpoints[0]) + " "
+		zkCli += "-server " + text.Quoted(endpoints[0]) + " "
 	}
-	return Leftover{"To list them:", zkCli + "ls -R " + shellQuoted("/"+strings.Trim(r.Prefix, "/"))}
+	return Leftover{"To list them:", zkCli + "ls -R " + text.Quoted("/"+strings.Trim(r.Prefix, "/"))}
 }

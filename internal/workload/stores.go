@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
 // store has the store-specific functions outside its driver.
@@ -43,12 +44,10 @@ func (r *Run) Leftover(d spec.Datastore, endpoints []string) Leftover {
 func cleanedByPlugin(r *Run, endpoints []string) Leftover {
 	command := "kubectl etcdbench clean "
 	if len(endpoints) > 0 {
-		command += "--endpoints " + shellQuoted(strings.Join(endpoints, ",")) + " "
+		command += "--endpoints " + text.Quoted(strings.Join(endpoints, ",")) + " "
 	}
-	return Leftover{"To delete them, with the same flags for TLS and user as etcdctl:", command + shellQuoted(r.Prefix)}
+	return Leftover{"To delete them, with the same flags for TLS and user as etcdctl:", command + text.Quoted(r.Prefix)}
 }
-
-func shellQuoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // CheckStore returns all reasons why a store does not support the run; nil if it does.
 func (r *Run) CheckStore(d spec.Datastore) error {

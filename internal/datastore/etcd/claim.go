@@ -58,7 +58,7 @@ func (d *Driver) checkOuter(ctx context.Context, client *clientv3.Client) (free 
 			return nil, err
 		case len(marker.Kvs) > 0:
 			return nil, load.Errorf(results.FailurePrefixNotEmpty,
-				"the prefix %s lies within %s, which belongs to the run %q. Wait until that run has ended and its keys are deleted, or choose another target.keyPrefix",
+				"the prefix %s lies within %s, which belongs to the run %q. Wait until that run has ended and its keys are deleted, or choose another spec.target.keyPrefix",
 				d.plan.Prefix, prefix, ownerIn(marker.Kvs[0].Value))
 		}
 		free = append(free, noKey(markerOf(prefix)))
@@ -94,6 +94,6 @@ func (d *Driver) foreign(ctx context.Context, client *clientv3.Client) error {
 // holdsForeign is the error of a prefix that holds keys of others.
 func (d *Driver) holdsForeign(examples string) error {
 	return load.Errorf(results.FailurePrefixNotEmpty,
-		"the prefix %s holds keys that do not belong to this run (%s); they were left alone. Choose another target.keyPrefix, or delete these keys if they are not needed",
+		"the prefix %s holds keys that do not belong to this run (%s); they were left alone. Choose another spec.target.keyPrefix, or delete these keys if they are not needed",
 		d.plan.Prefix, examples)
 }

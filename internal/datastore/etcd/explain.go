@@ -2,8 +2,6 @@ package etcd
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"strings"
 
@@ -59,43 +57,14 @@ func settled(ctx context.Context, err error, endpoint string) error {
 	return explain(err, endpoint)
 }
 
-func explainTLS(err error) (results.FailureReason, string) {
-	const reason = results.FailureTLSFailed
-	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
-		return reason, "has a certificate that the given ca.crt did not sign; use the ca.crt of the CA that signed it"
-	}
-	if _, ok := errors.AsType[x509.HostnameError](err); ok {
-		return reason, "has a certificate that does not cover this name; use a name that it covers, or set target.tls.serverName"
-	}
-	if _, ok := errors.AsType[x509.CertificateInvalidError](err); ok {
-		return reason, "has a certificate that is not valid; check its dates and usages"
-	}
-	if errors.Is(err, errServesTLS) {
-		return reason, "serves TLS; set target.tls, or --cacert in a local run"
-	}
-	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok || errors.Is(err, errServesPlain) {
-		return reason, "does not speak TLS; remove target.tls, or the flags for TLS of a local run, or use the port that serves TLS"
-	}
-	text := err.Error()
-	switch {
-	case strings.Contains(text, "tls: certificate required"), strings.Contains(text, "tls: bad certificate"), strings.Contains(text, "tls: unknown certificate authority"):
-		return reason, "refuses the client certificate, or requires one; add tls.crt and tls.key, signed by the target's client CA, beside ca.crt"
-	case strings.Contains(text, "tls: expired certificate"):
-		return reason, "refuses the client certificate, which has expired; renew it in the Secret, or in the folder of a local run"
-	case strings.Contains(text, "tls: "):
-		return reason, "failed the TLS handshake; check the certificates and the TLS versions of both sides"
-	}
-	return "", ""
-}
-
 func explainAuth(err error) (results.FailureReason, string) {
 	const reason = results.FailureAuthenticationFailed
 	text := err.Error()
 	switch {
 	case strings.Contains(text, rpctypes.ErrorDesc(rpctypes.ErrGRPCAuthFailed)):
-		return reason, "refuses the user or the password; check target.auth, or --user and --password of a local run"
+		return reason, "refuses the user or the password; check spec.target.auth"
 	case strings.Contains(text, rpctypes.ErrorDesc(rpctypes.ErrGRPCUserEmpty)):
-		return reason, "requires a user; set target.auth, or --user and --password in a local run"
+		return reason, "requires a user; set spec.target.auth"
 	case codeOf(err) == codes.PermissionDenied,
 		// A refused watch has no code, only this text.
 		strings.Contains(text, rpctypes.ErrorDesc(rpctypes.ErrGRPCPermissionDenied)):

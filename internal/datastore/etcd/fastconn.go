@@ -78,7 +78,7 @@ func (f *fastTransport) open() (*fast.Client, error) {
 	}
 	client, err := fast.NewClient(config)
 	if err != nil {
-		return nil, load.Errorf(results.FailurePodFailed, "the Fast transport cannot start: %w; set load.transport to Client", err)
+		return nil, load.Errorf(results.FailurePodFailed, "the Fast transport cannot start: %w; set spec.load.transport: Client", err)
 	}
 	f.client = client
 	return client, nil

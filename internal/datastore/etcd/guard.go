@@ -43,7 +43,7 @@ func (d *Driver) guardControlPlane(ctx context.Context, client *clientv3.Client)
 // holdsControlPlane is the error of a target with this many keys of an API server.
 func (d *Driver) holdsControlPlane(count string, example []byte) error {
 	return load.Errorf(results.FailureControlPlaneTarget,
-		"%s holds the objects of a Kubernetes API server (%s keys such as %.100q): a load can take that cluster down. Name another target, or set spec.guard.acknowledgeControlPlane to load this one",
+		"%s holds the objects of a Kubernetes API server (%s keys such as %.100q): a load can take that cluster down. Name another target, or set spec.guard.acknowledgeControlPlane: true to load this one",
 		d.addresses(), count, example)
 }
 
@@ -59,7 +59,7 @@ func (d *Driver) guardQuota(t topology) error {
 		free := max(m.quotaBytes-m.state.DatabaseBytes, 0)
 		if m.quotaBytes > 0 && estimate/share > free/100 {
 			return load.Errorf(results.FailureQuotaInsufficient,
-				"the run is expected to write %s %s. %s has %s of its quota left (%s of %s are used), and the run may use %d %% of what is left. Write less, compact and defragment the target, or set spec.guard.maxFreeQuotaPercent or spec.guard.acceptWrites",
+				"the run is expected to write %s %s. %s has %s of its quota left (%s of %s are used), and the run may use %d %% of what is left. Write less, compact and defragment the target, raise spec.guard.maxFreeQuotaPercent, or set spec.guard.acceptWrites: true",
 				d.roughly(), megabytes(estimate), m.endpoint, megabytes(free), megabytes(m.state.DatabaseBytes), megabytes(m.quotaBytes), share)
 		}
 	}

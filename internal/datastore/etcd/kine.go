@@ -69,7 +69,7 @@ func (k *Kine) Preflight(ctx context.Context) (*results.Target, members.View, er
 func (k *Kine) preflight(ctx context.Context) (*results.Target, error) {
 	d := k.driver
 	if n := len(d.plan.Target.Endpoints); n != 1 {
-		return nil, unhealthy("spec.target has %d addresses (%s), and kine needs one: it does not report which database it serves, so nothing shows whether two addresses lead to the same one. Name one, for example the DNS name of a Service, in spec.target.endpoints", n, d.addresses())
+		return nil, unhealthy("the target has %d addresses (%s), and kine needs one: it does not report which database it serves, so nothing shows whether two addresses lead to the same one. Name one, for example the DNS name of a Service, in spec.target.endpoints", n, d.addresses())
 	}
 	endpoint := d.plan.Target.Endpoints[0]
 	if _, err := d.probeAll(ctx); err != nil {
@@ -84,7 +84,7 @@ func (k *Kine) preflight(ctx context.Context) (*results.Target, error) {
 	case err != nil:
 		return nil, err
 	case found.Header.GetMemberId() != 0:
-		return nil, load.Errorf(results.FailureUnsupported, "%s is a member of an etcd cluster, and spec.target.datastore is Kine. Set it to Etcd", endpoint)
+		return nil, load.Errorf(results.FailureUnsupported, "%s is a member of an etcd cluster, and the run is for kine: set spec.target.datastore: Etcd", endpoint)
 	}
 	if err := k.guardControlPlane(ctx, client); err != nil {
 		return nil, err

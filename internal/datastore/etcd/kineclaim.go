@@ -137,7 +137,7 @@ func (k *Kine) refuse(ctx context.Context, c kineClient, key string) error {
 		return k.driver.holdsForeign(fmt.Sprintf("such as %q", key))
 	}
 	return load.Errorf(results.FailurePrefixNotEmpty,
-		"the run %q owns the prefix %s, and the prefix of this run is %s. Wait until that run has ended and its keys are deleted, or choose another target.keyPrefix",
+		"the run %q owns the prefix %s, and the prefix of this run is %s. Wait until that run has ended and its keys are deleted, or choose another spec.target.keyPrefix",
 		ownerIn(marker.Value), prefix, k.driver.plan.Prefix)
 }
 

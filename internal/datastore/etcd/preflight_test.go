@@ -127,7 +127,7 @@ func TestPreflightSaysWhatIsWrongWithTLS(t *testing.T) {
 		"TLS where there is none":  {plain, withTLS(good, ""), "does not speak TLS"},
 		"plain text where TLS is":  {secure, func(*plan.Plan) {}, "target.tls"},
 		"another CA of the client": {secure, withTLS(clientOf(t, other, authority), ""), "client certificate"},
-		"an expired client":        {secure, withTLS(authority.ExpiredSecretDir(t), ""), "which has expired"},
+		"an expired client":        {secure, withTLS(authority.ExpiredSecretDir(t), ""), "expired on"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -63,7 +63,7 @@ func (d *Driver) probe(ctx context.Context, endpoint string) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, errNoHTTP2) {
 		err = d.mismatch(ctx, endpoint, err)
 	}
-	return explain(err, endpoint)
+	return explain(creds.refusal(err), endpoint)
 }
 
 // mismatch checks whether a server that closed the connection speaks TLS instead of plain text, or the reverse. etcd

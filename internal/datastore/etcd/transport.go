@@ -65,6 +65,6 @@ func (d *Driver) place(ctx context.Context, c *placed) {
 }
 
 func (d *Driver) wrongMember(endpoint string, found, want uint64) error {
-	return unhealthy("%s leads to the member %s now, and led to %s before: target.members %s needs an address for each member that leads only to that member",
+	return unhealthy("%s leads to the member %s now, and led to %s before: spec.target.members: %s needs an address for each member that leads only to that member",
 		endpoint, hexID(found), hexID(want), d.plan.Target.Members)
 }

@@ -90,7 +90,7 @@ func Troubles(endpoints []string, errs []error) error {
 }
 
 // advice ends the message about addresses that the run could leave out.
-const advice = ". To measure the addresses that answer, set spec.target.unreachableMembers to Skip"
+const advice = ". To measure the addresses that answer, set spec.target.unreachableMembers: Skip"
 
 // Reachable returns the indexes of the addresses to load, given the errors of all of them. Addresses that do not answer
 // are skipped if the target says so and others answer; skipped has the reason for each of them. Otherwise any error is an

@@ -64,7 +64,7 @@ func (d *Driver) checkOuter(ctx context.Context, path string) (exists bool, err 
 		return true, nil
 	case owned:
 		return true, load.Errorf(results.FailurePrefixNotEmpty,
-			"the prefix %s lies within %s, which belongs to the run %q. Wait until that run has ended and its znodes are deleted, or choose another target.keyPrefix",
+			"the prefix %s lies within %s, which belongs to the run %q. Wait until that run has ended and its znodes are deleted, or choose another spec.target.keyPrefix",
 			d.plan.Prefix, path, owner)
 	}
 	return found.exists, err
@@ -100,10 +100,10 @@ func (d *Driver) foreign(ctx context.Context) error {
 	}
 	if owner, owned := strings.CutPrefix(root.data, ownedBy); owned {
 		return load.Errorf(results.FailurePrefixNotEmpty,
-			"the znode %s of the prefix belongs to the run %q. Wait until that run has ended and its znodes are deleted, or choose another target.keyPrefix", d.tree.root, owner)
+			"the znode %s of the prefix belongs to the run %q. Wait until that run has ended and its znodes are deleted, or choose another spec.target.keyPrefix", d.tree.root, owner)
 	}
 	return load.Errorf(results.FailurePrefixNotEmpty,
-		"the znode %s of the prefix exists already, with %s; it was left alone. Choose another target.keyPrefix, or delete it if it is not needed",
+		"the znode %s of the prefix exists already, with %s; it was left alone. Choose another spec.target.keyPrefix, or delete it if it is not needed",
 		d.tree.root, d.someChildren(ctx, d.tree.root, root))
 }
 

@@ -3,7 +3,10 @@
 package zookeeper
 
 import (
+	"os"
+	"os/exec"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -186,5 +189,23 @@ func TestNothingIsDeletedWithoutTheMarker(t *testing.T) {
 	wantReason(t, cleanAtOnce(t, driverOf(t, p, 0)), results.FailurePrefixNotEmpty, "marker", ownUID)
 	if _, now := counted(t, server); now != before-1 {
 		t.Errorf("%d nodes were deleted", before-1-now)
+	}
+}
+
+// The command that users get for leftovers works with the client of ZooKeeper. It lists what is left and deletes nothing.
+func TestTheCommandListsWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	server := zookeepertest.Start(t, 1)[0]
+	p := planFor([]string{server.Endpoint()})
+	fill(t, p)
+	_, before := counted(t, server)
+	cmd := exec.CommandContext(bounded(t), "sh", "-c", p.Leftover(spec.ZooKeeper, []string{server.Endpoint()}).Command)
+	cmd.Env = append(os.Environ(), "PATH="+zookeepertest.Tools(t)+":"+os.Getenv("PATH"))
+	out, err := cmd.CombinedOutput()
+	if marker := "/" + strings.Trim(p.Prefix, "/") + "/.owner-" + ownUID; err != nil || !strings.Contains(string(out), marker) {
+		t.Errorf("%v: wanted %s, found %s", err, marker, out)
+	}
+	if _, after := counted(t, server); after != before {
+		t.Errorf("%d nodes are left of %d", after, before)
 	}
 }

@@ -155,7 +155,7 @@ func (d *Driver) checkConnections(ctx context.Context) error {
 		carrying := wanted[endpoints[i]]
 		if sum := carrying + controlConnections; known && most > 0 && sum > most {
 			return load.Errorf(results.FailureTargetUnhealthy,
-				"%s takes %d connections from one address (maxClientCnxns), and this client pod needs %d: %d for the load and %d beside it. Raise maxClientCnxns in zoo.cfg, lower load.connections, or raise load.pods",
+				"%s takes %d connections from one address (maxClientCnxns), and this client pod needs %d: %d for the load and %d beside it. Raise maxClientCnxns in zoo.cfg, lower spec.load.connections, or raise spec.load.pods",
 				endpoints[i], most, sum, carrying, controlConnections)
 		}
 		return nil
@@ -179,7 +179,7 @@ func (d *Driver) guard(ctx context.Context) error {
 		}
 		if found.exists {
 			return load.Errorf(results.FailureControlPlaneTarget,
-				"%s holds the znode %s, which %s uses: a load can take that system down. Name another ZooKeeper, or set spec.guard.acknowledgeControlPlane to load this one",
+				"%s holds the znode %s, which %s uses: a load can take that system down. Name another ZooKeeper, or set spec.guard.acknowledgeControlPlane: true to load this one",
 				d.addresses(), tenant.root, tenant.name)
 		}
 	}

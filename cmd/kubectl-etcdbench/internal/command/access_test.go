@@ -113,7 +113,14 @@ func TestAccessIsRefusedBeforeTheRun(t *testing.T) {
 		"not local":            {"--cacert=" + file, "--cacert needs --local"},
 		"two CAs":              {"--local --tls-dir=x --cacert=" + file, "--tls-dir and --cacert both give certificates"},
 		"two users":            {"--local --auth-dir=x --user=a:b", "--auth-dir and --user both give a user"},
-		"a missing file":       {"--local --cacert=" + file + "-missing", file + "-missing"},
+		"a missing file":       {"--local --cacert=" + file + "-missing", "--cacert " + file + "-missing cannot be read: no such file"},
+		"a switch":             {"--local --debug", "--debug: the client writes no log"},
+		"an empty file":        {"--local --cacert=" + file, "--cacert " + file + " is empty"},
+		"a folder as a file":   {"--local --cacert=" + filepath.Dir(file), "--cacert " + filepath.Dir(file) + " cannot be read: is a directory"},
+		"not a time-out":       {"--local --command-timeout 3s", "--command-timeout: a request may take 10 s"},
+		"DNS, not local":       {"--discovery-srv=example.org", "--discovery-srv needs --local"},
+		"DNS and addresses":    {"--local --discovery-srv=a --endpoints=a:1", "both give the addresses"},
+		"a name without TLS":   {"--local --tls-server-name=x", "add --cacert"},
 		"a missing folder":     {"--local --tls-dir=" + file + "-missing", "--tls-dir: wanted a folder"},
 		"half a certificate":   {"--local --cacert=" + file + " --cert=" + file, "--cert and --key belong together"},
 		"nor in a cluster":     {"--insecure-skip-tls-verify", "the certificates of the members are always checked"},
@@ -128,9 +135,33 @@ func TestAccessIsRefusedBeforeTheRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := call(sweepable, append([]string{"run", "-f", "-"}, strings.Fields(tc.args)...)...)
 			c.wantStatus(t, exitFailed)
-			if !strings.Contains(c.err.String(), tc.want) || strings.Contains(c.err.String(), "Preparing") {
+			if !strings.Contains(c.err.String(), tc.want) || strings.Contains(c.err.String(), "Preparing") || strings.Contains(c.err.String(), "Secret") {
 				t.Errorf("found %s, wanted %q in it, and no run", c.err, tc.want)
 			}
+		})
+	}
+}
+
+// A member whose certificate has another name than its address is reached with that name, which the refusal tells.
+func TestTheNameInTheCertificates(t *testing.T) {
+	authority := etcdtest.NewAuthority(t, "etcd.example")
+	g := guarded{endpoint: etcdtest.Start(t, 1, authority).Endpoints[0], folder: authority.SecretDir(t)}
+	flags := []string{"--endpoints", g.endpoint, "--cacert", g.file("ca.crt"), "--cert", g.file("tls.crt"), "--key", g.file("tls.key")}
+	for name, tc := range map[string]struct {
+		stdin string
+		args  []string
+	}{
+		"run":   {sweepable, []string{"run", "--local", "-f", "-"}},
+		"bench": {"", []string{"bench", "put", "--local", "--total=20"}},
+		"clean": {"", []string{"clean"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			refused := call(tc.stdin, append(tc.args, flags...)...)
+			refused.wantStatus(t, exitFailed)
+			if got := refused.out.String() + refused.err.String(); !strings.Contains(strings.Join(strings.Fields(got), " "), "add --tls-server-name") || !strings.Contains(got, "etcd.example") {
+				t.Errorf("the refusal does not tell the name or the flag:\n%s", got)
+			}
+			call(tc.stdin, append(append(tc.args, flags...), "--tls-server-name", "etcd.example")...).wantStatus(t, exitDone)
 		})
 	}
 }

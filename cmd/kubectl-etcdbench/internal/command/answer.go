@@ -27,7 +27,7 @@ func answerOf(run *v1alpha1.EtcdBenchmark) string {
 	measured := checked(run)
 	switch {
 	case measured == nil || passed == nil:
-		return fmt.Sprintf("No verdict on %s: the check ended early.", what)
+		return fmt.Sprintf("No verdict on %s: the check ended early. %s", what, endingOf(run))
 	case passed.Status == metav1.ConditionFalse && run.Spec.Kubernetes != nil:
 		return inMemory(run) + fmt.Sprintf("Did not keep up with %s: %s", what, passed.Message)
 	case passed.Status == metav1.ConditionFalse:
@@ -36,12 +36,31 @@ func answerOf(run *v1alpha1.EtcdBenchmark) string {
 		return fmt.Sprintf("No verdict on %s: %s", what, passed.Message)
 	}
 	s, latency := run.Status.Summary, measured.Latency
-	rate, length := text.RateIn(s.ThroughputPerSecond).Digits(), text.Micros(s.DurationMicroseconds)
+	length, p99 := text.Micros(s.DurationMicroseconds), text.Micros(latency.P99Microseconds)
 	if run.Spec.Kubernetes != nil {
-		return inMemory(run) + fmt.Sprintf("Kept up with %s (%s/s, p99 of writes %s) for %s; %s.", what, rate, text.Micros(latency.P99Microseconds), length, notModelled)
+		return inMemory(run) + fmt.Sprintf("Kept up with %s (%s, p99 of writes %s) for %s; %s.", what, text.RateIn(s.ThroughputPerSecond), p99, length, notModelled)
 	}
-	return inMemory(run) + fmt.Sprintf("Good enough for %s: it answered %s of %s puts per second for %s, p99 %s, the slowest %s.", what,
-		rate, text.Grouped(run.Resolved().Load.Rate.PerSecond), length, text.Micros(latency.P99Microseconds), text.Micros(latency.MaxMicroseconds))
+	return inMemory(run) + fmt.Sprintf("Good enough for %s: it answered %s puts per second for %s, p99 %s, the slowest %s.", what,
+		answered(run), length, p99, text.Micros(latency.MaxMicroseconds))
+}
+
+// answered is the share of the rate as its objective has it, so that no other number stands beside it.
+func answered(run *v1alpha1.EtcdBenchmark) string {
+	rate := text.Grouped(run.Resolved().Load.Rate.PerSecond)
+	for _, o := range run.Status.Objectives {
+		if share, is := strings.CutSuffix(o.Got, " of the rate"); is {
+			return share + " of " + rate
+		}
+	}
+	return text.RateIn(run.Status.Summary.ThroughputPerSecond).Digits() + " of " + rate
+}
+
+// endingOf is why a run ended.
+func endingOf(run *v1alpha1.EtcdBenchmark) string {
+	if c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished); c != nil {
+		return c.Reason + ": " + c.Message
+	}
+	return ""
 }
 
 // checked returns the writes of a check that completed; nil of another.

@@ -6,9 +6,11 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/access"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/etcdtool"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
 )
@@ -63,6 +65,12 @@ type benchFlags struct {
 }
 
 func (t *tool) benchOf(c etcdtool.Command) *cobra.Command {
+	_, cmd := t.newBench(c)
+	return cmd
+}
+
+// newBench returns the command with its flags.
+func (t *tool) newBench(c etcdtool.Command) (*benchFlags, *cobra.Command) {
 	f := &benchFlags{}
 	cmd := &cobra.Command{
 		Use:   c.Name + c.Arguments,
@@ -72,23 +80,27 @@ field of the manifest that it sets.
 
 With --local, the flags ` + accessHelp + "\n\n" + exitHelp,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(_ *cobra.Command, args []string) error { return t.bench(f, args) },
 	}
 	flags := cmd.Flags()
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		err := t.bench(f, flags, args)
+		return f.adviceOf(flags).Error(err)
+	}
 	f.tool = c.Define(flags)
 	flags.BoolVar(&f.local, "local", false, "run on this machine, without a cluster")
-	flags.StringSliceVar(&f.endpoints, "endpoints", nil, "members to load, as `HOST:PORT,...`: spec.target.endpoints")
+	flags.StringSliceVar(&f.access.Endpoints, "endpoints", nil, "members to load, as `HOST:PORT,...`: spec.target.endpoints")
 	flags.IntVar(&f.options.EmbeddedMembers, "embedded-members", 0, "with --local: start `N` etcd members (1 to 9) in this process and load them")
-	f.access.addFlags(flags, "with --local: ")
+	f.access.Define(flags, "with --local: ")
+	f.addSet(flags)
 	flags.BoolVar(&f.sweep.print, "print-manifest", false, "print the EtcdBenchmark instead of running it")
 	f.addFlags(flags, "every 2s in a cluster, every 0.5s with --local")
 	t.kube.AddFlags(flags)
 	f.clusterFlags = t.clusterFlagNames()
-	return cmd
+	return f, cmd
 }
 
 func (f *benchFlags) check() error {
-	given := f.firstGiven(accessFlags)
+	given := f.access.FirstGiven(access.Names()...)
 	switch {
 	case f.tool.Perfdash && f.given("output"):
 		return errors.New("--report-perfdash is the same as -o perfdash, and --output is given, too: remove one of them")
@@ -96,13 +108,11 @@ func (f *benchFlags) check() error {
 		f.outputs = []string{"perfdash"}
 	}
 	switch {
-	case f.access.insecure:
-		return errUnchecked
 	case !f.local && f.given("embedded-members"):
 		return errors.New("--embedded-members needs --local: add it")
 	case !f.local && given != "":
-		return fmt.Errorf("--%s needs --local: in a cluster, certificates and users are in Secrets. Add --print-manifest instead, and set spec.target.tls.secretName and spec.target.auth.secretName", given)
-	case len(f.endpoints) == 0 && f.options.EmbeddedMembers == 0:
+		return fmt.Errorf("--%s needs --local: in a cluster, certificates and users are in Secrets: set spec.target.tls.secretName and spec.target.auth.secretName", given)
+	case len(f.access.Endpoints) == 0 && f.options.EmbeddedMembers == 0:
 		return errors.New("wanted the members to load, found none: add --endpoints host:port,…; with --local, --embedded-members 3 tries the command without an etcd")
 	case f.local:
 		if err := f.checkLocal(); err != nil {
@@ -112,9 +122,10 @@ func (f *benchFlags) check() error {
 	return f.following.check()
 }
 
-func (t *tool) bench(f *benchFlags, arguments []string) error {
-	f.endpointsFromEnvironment()
-	f.accessFromEnvironment()
+func (t *tool) bench(f *benchFlags, flags *pflag.FlagSet, arguments []string) error {
+	if err := t.reach(&f.runFlags); err != nil {
+		return err
+	}
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -122,16 +133,18 @@ func (t *tool) bench(f *benchFlags, arguments []string) error {
 	if err != nil {
 		return err
 	}
-	return f.withAccess(func() error {
-		if f.sweep.print {
-			return t.printBench(f, m)
-		}
-		if err := f.destinations.open(t.Out, f.following); err != nil {
-			return err
-		}
-		defer f.destinations.discard()
-		return t.start(&f.runFlags, m)
-	})
+	f.advice = f.adviceOf(flags)
+	if err := f.setFields(m, f.advice); err != nil {
+		return err
+	}
+	if f.sweep.print {
+		return t.printBench(f, m)
+	}
+	if err := f.destinations.open(t.Out, f.following); err != nil {
+		return err
+	}
+	defer f.destinations.discard()
+	return t.start(&f.runFlags, m)
 }
 
 // manifest returns the manifest of a command. Embedded members replace its address.
@@ -140,7 +153,7 @@ func (f *benchFlags) manifest(arguments []string) (*manifest.Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.Spec.Target.Endpoints = f.endpoints
+	b.Spec.Target.Endpoints = f.access.Endpoints
 	if f.options.EmbeddedMembers > 0 {
 		b.Spec.Target.Endpoints = []string{"127.0.0.1:2379"}
 	}

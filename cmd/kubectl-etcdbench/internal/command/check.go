@@ -27,7 +27,7 @@ const checkExample = `  # Is this etcd good enough for a small cluster?
 
 const checkHelp = `Says whether an etcd keeps up with a standard load. It needs no manifest and no Kubernetes.
 For a minute it sends the puts of a profile. Then it judges errors, rate, slowest put and
-standard deviation. The profiles are those of "etcdctl check perf" (--load=s to xl):
+standard deviation, and prints the answer; --details adds everything else. The profiles are those of "etcdctl check perf" (--load=s to xl):
 
   Small    150 puts per second by 50 clients
   Medium   1,000 puts per second by 200 clients
@@ -52,14 +52,24 @@ type checkFlags struct {
 }
 
 func (t *tool) checkCommand() *cobra.Command {
+	_, cmd := t.newCheck()
+	return cmd
+}
+
+// newCheck returns the command with its flags.
+func (t *tool) newCheck() (*checkFlags, *cobra.Command) {
 	f := &checkFlags{}
+	f.local, f.answer = true, answerOf
 	cmd := &cobra.Command{
 		Use:     "check --endpoints HOST:PORT,...",
 		Short:   "Say whether an etcd keeps up with a standard load",
 		Long:    checkHelp,
 		Example: checkExample,
 		Args:    noArguments,
-		RunE:    func(*cobra.Command, []string) error { return t.check(f) },
+		RunE: func(*cobra.Command, []string) error {
+			err := t.check(f)
+			return f.adviceOf().Error(err)
+		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.profile, "profile", string(v1alpha1.ProfileSmall), "load and limits: Small, Medium, Large or XLarge. --load=s to xl, as etcdctl takes it, means the same")
@@ -70,11 +80,13 @@ func (t *tool) checkCommand() *cobra.Command {
 		return pflag.NormalizedName(name)
 	})
 	flags.Int32Var(&f.nodes, "kubernetes-nodes", 0, "instead of --profile: send the requests of a Kubernetes cluster of `N` nodes, 50 to 5,000")
-	flags.StringSliceVar(&f.endpoints, "endpoints", nil, "members to check, as `HOST:PORT,...`; http:// or https:// before an address is allowed")
+	flags.StringSliceVar(&f.access.Endpoints, "endpoints", nil, "members to check, as `HOST:PORT,...`; http:// or https:// before an address is allowed")
 	flags.IntVar(&f.options.EmbeddedMembers, "embedded-members", 0, "start `N` etcd members (1 to 9) in this process and check them")
-	f.access.addFlags(flags, "")
+	f.access.Define(flags, "")
+	f.addSet(flags)
+	flags.BoolVar(&f.details, "details", false, "print everything that was measured after the answer")
 	f.addOutputFlags(flags, "every 0.5s")
-	return cmd
+	return f, cmd
 }
 
 // The numbers of nodes that the API accepts.
@@ -96,32 +108,41 @@ func (f *checkFlags) check() error {
 		return fmt.Errorf("--profile (or --load): wanted Small (or s), Medium (m), Large (l) or XLarge (xl), found %q", f.profile)
 	case f.given("kubernetes-nodes") && (f.nodes < minNodes || f.nodes > maxNodes):
 		return fmt.Errorf("--kubernetes-nodes: wanted %d to %s, found %d", minNodes, text.Grouped(maxNodes), f.nodes)
-	case len(f.endpoints) == 0 && f.options.EmbeddedMembers == 0:
+	case len(f.access.Endpoints) == 0 && f.options.EmbeddedMembers == 0:
 		return errors.New("wanted the members to check, found none: add --endpoints host:port,…, or set ETCDCTL_ENDPOINTS; --embedded-members 3 tries the command without an etcd")
 	}
 	return errors.Join(f.checkLocal(), f.following.check())
 }
 
 func (t *tool) check(f *checkFlags) error {
-	f.local, f.answer = true, answerOf
-	f.endpointsFromEnvironment()
-	f.accessFromEnvironment()
+	if err := t.reach(&f.runFlags); err != nil {
+		return err
+	}
 	if err := f.check(); err != nil {
 		return err
 	}
-	m, err := manifest.Read("the check", strings.NewReader(fmt.Sprintf(checkManifest, v1alpha1.GroupVersion, f.load())))
+	m, err := f.manifest()
 	if err != nil {
+		return err
+	}
+	f.advice = f.adviceOf()
+	if err := f.setFields(m, f.advice); err != nil {
 		return err
 	}
 	if err := f.destinations.open(t.Out, f.following); err != nil {
 		return err
 	}
 	defer f.destinations.discard()
-	return f.withAccess(func() error { return t.runLocally(&f.runFlags, m) })
+	return t.runLocally(&f.runFlags, m)
 }
 
 // profileOf is empty for an unknown profile.
 func (f *checkFlags) profileOf() v1alpha1.Profile { return profiles[strings.ToLower(f.profile)] }
+
+// manifest is the manifest of a check.
+func (f *checkFlags) manifest() (*manifest.Manifest, error) {
+	return manifest.Read("the check", strings.NewReader(fmt.Sprintf(checkManifest, v1alpha1.GroupVersion, f.load())))
+}
 
 // load is the field of the manifest that sets the load.
 func (f *checkFlags) load() string {

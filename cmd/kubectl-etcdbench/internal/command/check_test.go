@@ -1,7 +1,7 @@
 package command
 
 import (
-	"os"
+	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/render"
 )
 
 func TestCheckRefuses(t *testing.T) {
@@ -63,39 +64,6 @@ func TestAProfileHasTheNameThatEtcdctlGivesIt(t *testing.T) {
 	}
 }
 
-// Certificates and the user are where a client pod has them, and readable by this user alone.
-func TestSecretsOfACheck(t *testing.T) {
-	folder, files := t.TempDir(), t.TempDir()
-	a := access{caCert: filepath.Join(files, "my-ca.pem"), cert: filepath.Join(files, "c.pem"), key: filepath.Join(files, "k.pem"), user: "root", pass: "pa:ss"}
-	f := runFlags{access: a}
-	for _, path := range []string{a.caCert, a.cert, a.key} {
-		if err := os.WriteFile(path, []byte(filepath.Base(path)), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := f.writeSecrets(folder); err != nil {
-		t.Fatal(err)
-	}
-	for path, want := range map[string]string{
-		filepath.Join(f.options.TLSDir, "ca.crt"): "my-ca.pem", filepath.Join(f.options.TLSDir, "tls.crt"): "c.pem", filepath.Join(f.options.TLSDir, "tls.key"): "k.pem",
-		filepath.Join(f.options.AuthDir, "username"): "root", filepath.Join(f.options.AuthDir, "password"): "pa:ss",
-	} {
-		if data, err := os.ReadFile(path); err != nil || string(data) != want {
-			t.Errorf("%s: found %q, %v, wanted %q", filepath.Base(path), data, err, want)
-		}
-	}
-	if info, err := os.Stat(f.options.AuthDir); err != nil || info.Mode().Perm() != 0o700 {
-		t.Errorf("found %v, %v", info.Mode(), err)
-	}
-	other := runFlags{access: access{user: "root:s:e", pass: "unused"}}
-	if err := other.writeSecrets(t.TempDir()); err != nil {
-		t.Fatal(err)
-	}
-	if data, _ := os.ReadFile(filepath.Join(other.options.AuthDir, "password")); string(data) != "s:e" {
-		t.Errorf("found the password %q", data)
-	}
-}
-
 func TestAnswerOfACheck(t *testing.T) {
 	run := func(change func(*v1alpha1.EtcdBenchmarkStatus)) *v1alpha1.EtcdBenchmark {
 		b := &v1alpha1.EtcdBenchmark{Spec: v1alpha1.EtcdBenchmarkSpec{Profile: v1alpha1.ProfileSmall}}
@@ -109,14 +77,21 @@ func TestAnswerOfACheck(t *testing.T) {
 			s.Conditions = append(s.Conditions, metav1.Condition{Type: v1alpha1.ConditionPassed, Status: status, Message: "slowest 900ms > 500ms."})
 		}
 	}
+	// The rate stands beside its objective, which has it as a share.
+	shared := func(s *v1alpha1.EtcdBenchmarkStatus) {
+		passed(metav1.ConditionTrue)(s)
+		s.Summary.ThroughputPerSecond = "149"
+		s.Objectives = []v1alpha1.ObjectiveStatus{{Name: "slowest", Got: "90ms"}, {Name: "rate", Got: "99.96 % of the rate"}}
+	}
 	for name, tc := range map[string]struct {
 		change func(*v1alpha1.EtcdBenchmarkStatus)
 		want   []string
 	}{
 		"met":     {passed(metav1.ConditionTrue), []string{"Good enough for the profile Small", "150 of 150", "60s", "p99 30ms", "slowest 90ms"}},
+		"share":   {shared, []string{"it answered 99.96 % of 150 puts per second"}},
 		"missed":  {passed(metav1.ConditionFalse), []string{"Not good enough", "900ms > 500ms"}},
 		"unknown": {passed(metav1.ConditionUnknown), []string{"No verdict"}},
-		"stopped": {stage(v1alpha1.ReasonStopped, metav1.ConditionTrue), []string{"ended early"}},
+		"stopped": {stage(v1alpha1.ReasonStopped, metav1.ConditionTrue), []string{"ended early", "Stopped: "}},
 	} {
 		got := answerOf(run(tc.change))
 		for _, want := range tc.want {
@@ -136,7 +111,7 @@ func TestAnswerAboutNodes(t *testing.T) {
 		{Operation: spec.OperationListBy500, Latency: &v1alpha1.LatencySummary{P99Microseconds: 900_000}},
 		{Operation: spec.OperationOptimisticPut, Latency: &v1alpha1.LatencySummary{P99Microseconds: 7_000}},
 	}}
-	want := "Kept up with the modelled requests of 1,500 nodes (183/s, p99 of writes 7ms) for 60s; not modelled: "
+	want := "Kept up with the modelled requests of 1,500 nodes (183.2/s, p99 of writes 7ms) for 60s; not modelled: "
 	if got := answerOf(run); !strings.HasPrefix(got, want) {
 		t.Errorf("found %q, wanted %q", got, want)
 	}
@@ -148,5 +123,42 @@ func TestAnswerAboutNodes(t *testing.T) {
 	run.Status.Conditions[len(run.Status.Conditions)-1] = metav1.Condition{Type: v1alpha1.ConditionPassed, Status: metav1.ConditionFalse, Message: "writes 2s > 150ms."}
 	if got := answerOf(run); !strings.Contains(got, "Did not keep up with the modelled requests of 1,500 nodes: writes 2s > 150ms.") {
 		t.Errorf("found %q", got)
+	}
+}
+
+// Standard output has the answer in few lines, and with --details everything. A form for programs stays alone there.
+func TestWhereTheAnswerGoes(t *testing.T) {
+	run := &v1alpha1.EtcdBenchmark{Spec: v1alpha1.EtcdBenchmarkSpec{Profile: v1alpha1.ProfileSmall}}
+	stage(v1alpha1.ReasonCompleted, metav1.ConditionTrue)(&run.Status)
+	run.Status.Conditions = append(run.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionPassed, Status: metav1.ConditionTrue})
+	run.Status.Summary = &v1alpha1.Summary{ThroughputPerSecond: "150", DurationMicroseconds: 60e6, MeasuredRequests: 1, Operations: []v1alpha1.OperationSummary{{Operation: spec.OperationPut, Succeeded: 1, Latency: &v1alpha1.LatencySummary{}}}}
+	const answer, details = "Good enough for the profile Small", "KEYS WRITTEN"
+	for name, tc := range map[string]struct {
+		args              []string
+		out, notOut, errs string
+		lines             int
+	}{
+		"the answer":  {nil, answer, details, "", render.BriefLines},
+		"and details": {[]string{"--details"}, details, "--details", "", 1000},
+		"JSON":        {[]string{"-o", "json"}, `"kind": "EtcdBenchmark"`, answer, answer, 1000},
+		"a file":      {[]string{"-o", "json=" + filepath.Join(t.TempDir(), "x.json")}, answer, details, "", render.BriefLines},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out, errs strings.Builder
+			tool := &tool{kube: clusterFlags(), Streams: Streams{Out: &out, Err: &errs}}
+			f, cmd := tool.newCheck()
+			if err := cmd.Flags().Parse(tc.args); err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(f.following.check(), f.destinations.open(&out, f.following), tool.conclude(run, nil, f.following)); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(out.String(), tc.out) || strings.Contains(out.String(), tc.notOut) || strings.Count(out.String(), "\n") > tc.lines {
+				t.Errorf("standard output has:\n%s", out.String())
+			}
+			if !strings.Contains(errs.String(), tc.errs) || tc.errs == "" && strings.Contains(errs.String(), answer) {
+				t.Errorf("standard error has:\n%s", errs.String())
+			}
+		})
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -15,7 +14,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/cli-runtime/pkg/printers"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/access"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
@@ -49,9 +51,7 @@ transaction that the marker and the keys of the client pods are as before. If ot
 are left, the marker stays.
 
 Without --endpoints, the addresses are those of the finished runs of the namespace (-n)
-whose keys were not deleted. The flags for TLS and user are those of etcdctl, and so are
-the variables ETCDCTL_ENDPOINTS, ETCDCTL_CACERT, ETCDCTL_CERT, ETCDCTL_KEY, ETCDCTL_USER
-and ETCDCTL_PASSWORD.
+whose keys were not deleted. The flags ` + accessHelp + `
 
 Exit status 0: the list is complete, or all that was requested is removed. 2: something
 was left alone, or the command failed. 3: it was interrupted.`
@@ -76,12 +76,15 @@ func (t *tool) cleanCommand() *cobra.Command {
 		Short:   "List what killed runs left in an etcd, and remove it",
 		Long:    cleanHelp,
 		Example: cleanExample,
-		RunE:    func(_ *cobra.Command, args []string) error { return t.clean(f, args) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			err := t.clean(f, args)
+			return f.adviceOf().Error(err)
+		},
 	}
 	flags := cmd.Flags()
 	f.target.given, f.target.local = flags.Changed, true
-	flags.StringSliceVar(&f.target.endpoints, "endpoints", nil, "members of the etcd, as `HOST:PORT,...`")
-	f.target.access.addFlags(flags, "")
+	flags.StringSliceVar(&f.target.access.Endpoints, "endpoints", nil, "members of the etcd, as `HOST:PORT,...`")
+	f.target.access.Define(flags, "")
 	flags.BoolVar(&f.all, "yes", false, "remove all prefixes that no run uses")
 	flags.DurationVar(&f.quiet, "unchanged-for", leastQuiet, "remove only what has not changed for this time, at least "+leastQuiet.String()+"; longer for a run with a long request time-out")
 	t.kube.AddFlags(flags)
@@ -95,29 +98,29 @@ func (f *cleanFlags) check(prefixes []string) error {
 	case f.quiet < leastQuiet:
 		return fmt.Errorf("--unchanged-for: wanted %s or more, found %s: a client pod that cannot change its key may still write for that long", leastQuiet, f.quiet)
 	}
-	return f.target.checkAccess()
+	return nil
 }
 
 func (t *tool) clean(f *cleanFlags, prefixes []string) error {
-	f.target.accessFromEnvironment()
-	f.target.endpointsFromEnvironment()
 	if err := f.check(prefixes); err != nil {
+		return err
+	}
+	if err := t.reach(&f.target); err != nil {
 		return err
 	}
 	ctx, cancel := t.interrupts.untilEnd()
 	defer cancel()
 	owners := t.owners(ctx)
-	if len(f.target.endpoints) == 0 {
+	if len(f.target.access.Endpoints) == 0 {
 		var err error
-		if f.target.endpoints, err = owners.endpoints(); err != nil {
+		if f.target.access.Endpoints, err = owners.endpoints(); err != nil {
 			return err
 		}
 	}
-	target, done, err := f.target.planTarget()
+	target, err := f.target.planTarget()
 	if err != nil {
 		return err
 	}
-	defer done()
 	c := &cleaner{tool: t, leftovers: etcd.NewLeftovers(target), owners: owners, quiet: f.quiet}
 	defer c.leftovers.Close()
 	err = c.run(ctx, f.all, prefixes)
@@ -127,35 +130,24 @@ func (t *tool) clean(f *cleanFlags, prefixes []string) error {
 	return err
 }
 
-// planTarget returns the target of the flags. done removes the folder with its certificates and user.
-func (f *runFlags) planTarget() (target plan.Target, done func(), err error) {
-	folder, err := os.MkdirTemp("", "etcdbench-")
-	if err != nil {
-		return target, nil, fmt.Errorf("making a folder for certificates and user: %w", err)
-	}
-	done = func() { _ = os.RemoveAll(folder) }
-	if err := f.writeSecrets(folder); err != nil {
-		done()
-		return target, nil, err
-	}
-	for _, endpoint := range f.endpoints {
-		_, address, found := strings.Cut(endpoint, "://")
-		if !found {
-			address = endpoint
+// planTarget returns the target of the flags.
+func (f *runFlags) planTarget() (target plan.Target, err error) {
+	for _, e := range f.access.Endpoints {
+		switch problem := access.Problem(e); {
+		case problem != "":
+			return target, fmt.Errorf("%s: %s", f.access.EndpointsBy(), problem)
+		case strings.HasPrefix(e, "https://") && f.access.TLSBy() == "":
+			return target, fmt.Errorf("%s: %s needs a CA certificate: add --cacert", f.access.EndpointsBy(), e)
 		}
-		if strings.HasPrefix(endpoint, "https://") && f.access.caCert == "" {
-			done()
-			return target, nil, fmt.Errorf("--endpoints: %s needs a CA certificate: add --cacert", endpoint)
-		}
-		target.Endpoints = append(target.Endpoints, strings.TrimRight(address, "/"))
 	}
-	if f.options.TLSDir != "" {
-		target.TLS = &plan.TLS{Dir: f.options.TLSDir, SecretName: "of the flags"}
+	target.Endpoints = v1alpha1.HostPorts(f.access.Endpoints)
+	if given := f.access.TLS(); given != nil {
+		target.TLS = &plan.TLS{Given: given, ServerName: f.access.ServerName}
 	}
-	if f.options.AuthDir != "" {
-		target.Auth = &plan.Auth{Dir: f.options.AuthDir, SecretName: "of the flags"}
+	if given := f.access.User(); given != nil {
+		target.Auth = &plan.Auth{Given: given}
 	}
-	return target, done, nil
+	return target, datastore.CheckCredentials(target)
 }
 
 // cleaner lists and removes leftovers.
@@ -205,7 +197,7 @@ func (c *cleaner) list(found []etcd.Leftover) error {
 		}
 	}
 	if removable > 0 {
-		fmt.Fprintf(c.Err, "To remove one: kubectl etcdbench clean PREFIX. To remove all that are not in use: --yes. A prefix that changes within %s is left alone.\n", c.quiet)
+		fmt.Fprintf(c.Err, "To remove one, add its PREFIX to the command. To remove all that are not in use, add --yes. A prefix that changes within %s is left alone.\n", c.quiet)
 	}
 	return nil
 }
@@ -241,7 +233,7 @@ func (c *cleaner) chosen(ctx context.Context, found []etcd.Leftover, prefixes []
 			obstacle = "it has no keys"
 		}
 		if obstacle != "" {
-			return nil, fmt.Errorf("the prefix %s cannot be removed: %s. Nothing was removed. kubectl etcdbench clean lists the prefixes", prefix, obstacle)
+			return nil, fmt.Errorf("the prefix %s cannot be removed: %s. Nothing was removed. The command without a prefix lists them", prefix, obstacle)
 		}
 		chosen = append(chosen, l)
 	}

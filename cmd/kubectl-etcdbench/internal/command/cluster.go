@@ -10,8 +10,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/advice"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/follow"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
 // following are the flags of commands that follow a run.
@@ -21,8 +23,12 @@ type following struct {
 	timeout  time.Duration
 	// strict makes the exit status of a run in doubt 3, also without objectives.
 	strict bool
-	// answer is a sentence about a finished run that is printed after its result; nil for none.
-	answer func(*v1alpha1.EtcdBenchmark) string
+	// answer is what a command says about a finished run; nil for none. Without details, standard output gets it in place
+	// of the table.
+	answer  func(*v1alpha1.EtcdBenchmark) string
+	details bool
+	// advice is how the user of the command sets the fields that texts name.
+	advice advice.Command
 	// given reports whether a flag is on the command line.
 	given func(flag string) bool
 
@@ -86,10 +92,35 @@ func (t *tool) cluster() (c *follow.Cluster, namespace string, asked bool, err e
 	if err != nil {
 		return nil, "", false, noCluster(err)
 	}
-	if c, err = follow.NewCluster(config); err != nil {
+	if c, err = follow.NewCluster(config, t.selected()); err != nil {
 		return nil, "", false, noCluster(err)
 	}
 	return c, namespace, asked, nil
+}
+
+// selected are the flags on the command line that select the cluster, each after a space. A printed command needs them,
+// too.
+func (t *tool) selected() (flags string) {
+	for _, f := range []struct {
+		name  string
+		value *string
+	}{{"kubeconfig", t.kube.KubeConfig}, {"context", t.kube.Context}, {"as", t.kube.Impersonate}} {
+		if *f.value != "" {
+			flags += " --" + f.name + " " + text.Word(*f.value)
+		}
+	}
+	for _, group := range *t.kube.ImpersonateGroup {
+		flags += " --as-group " + text.Word(group)
+	}
+	return flags
+}
+
+// where is selected with the namespace, if that is on the command line.
+func (t *tool) where() string {
+	if namespace := *t.kube.Namespace; namespace != "" {
+		return " -n " + text.Word(namespace) + t.selected()
+	}
+	return t.selected()
 }
 
 func noCluster(err error) error {
@@ -112,6 +143,9 @@ func (t *tool) inCluster(m *manifest.Manifest) (*follow.Cluster, error) {
 }
 
 func (t *tool) runInCluster(f *runFlags, m *manifest.Manifest) error {
+	if err := f.checkEndpoints(m); err != nil {
+		return err
+	}
 	cluster, err := t.inCluster(m)
 	if err != nil {
 		return err

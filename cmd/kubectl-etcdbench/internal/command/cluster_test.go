@@ -69,9 +69,7 @@ func TestRunExitsAtTheSecondInterrupt(t *testing.T) {
 	awaitRun(t, key, func(run *v1alpha1.EtcdBenchmark) bool { return run.Spec.Stop })
 	c.signals <- os.Interrupt
 	c.wantStatus(t, exitUnknown)
-	if !strings.Contains(c.err.String(), "watch -n "+key.Namespace+" puts") {
-		t.Errorf("wanted the command that follows the run, got:\n%s", c.err)
-	}
+	wantTyped(t, exitUnknown, commandAfter(t, c.err.String(), "To follow it: "), "--timeout", "1ms")
 }
 
 func TestRunIsDeleted(t *testing.T) {

@@ -119,7 +119,7 @@ func (t *tool) tried(f *runFlags, m *manifest.Manifest) (map[string]any, error) 
 			return nil, err
 		}
 		err = follow.Suites.Try(ctx, cluster, m.Object)
-	} else {
+	} else if err = f.checkEndpoints(m); err == nil {
 		err = follow.Runs.Try(ctx, cluster, m.Object)
 	}
 	if err != nil {

@@ -165,7 +165,7 @@ func TestStatusOfAnEndOfFollowing(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			f := (&tool{}).followRun(nil, client.ObjectKey{}, following{})
+			f := (&tool{}).followRun(&follow.Cluster{}, client.ObjectKey{}, following{})
 			f.follower.UID = tc.uid
 			got, message := statusOf(f.ended(nil, tc.err))
 			if got != tc.want || (message == tc.err.Error()) != tc.wantItself {

@@ -41,7 +41,7 @@ func (t *tool) followRun(cluster *follow.Cluster, key client.ObjectKey, flags fo
 	return &followed[*v1alpha1.EtcdBenchmark]{
 		tool: t, flags: flags,
 		follower: &follow.Follower[*v1alpha1.EtcdBenchmark]{Kind: follow.Runs, Cluster: cluster, Key: key},
-		seen:     func(s *screen.Screen) func(*v1alpha1.EtcdBenchmark) { return seenBy(s, flags.destinations) },
+		seen:     func(s *screen.Screen) func(*v1alpha1.EtcdBenchmark) { return seenBy(s, flags) },
 		conclude: func(run *v1alpha1.EtcdBenchmark) error {
 			ctx, cancel := withTimeout(t.interrupts.leave, reportLimit)
 			defer cancel()
@@ -131,10 +131,16 @@ func (f *followed[T]) follow(ctx context.Context, s *screen.Screen) error {
 	return f.ended(object, err)
 }
 
+// watchCommand is the command that follows the object.
+func (f *followed[T]) watchCommand() string {
+	key := f.follower.Key
+	return fmt.Sprintf("kubectl etcdbench watch %s %s%s", f.follower.Cluster.At(key.Namespace), f.prefix, key.Name)
+}
+
 // ended prints the outcome of following.
 func (f *followed[T]) ended(object T, err error) error {
 	noun, key := f.follower.Kind.Noun, f.follower.Key
-	again := fmt.Sprintf("kubectl etcdbench watch -n %s %s%s", key.Namespace, f.prefix, key.Name)
+	again := f.watchCommand()
 	switch {
 	case err == nil:
 		return f.conclude(object)

@@ -26,16 +26,10 @@ func (f *runFlags) checkLocal() error {
 		return errors.New("--timeout is for runs in a cluster: remove it and set spec.timeoutSeconds (in a suite: spec.template.timeoutSeconds), which limits a run with --local")
 	case f.given("embedded-members") && o.EmbeddedMembers == 0:
 		return fmt.Errorf("--embedded-members: wanted 1 to %d, found 0", local.MaxEmbeddedMembers)
-	case f.given("endpoints") && len(f.endpoints) == 0:
-		return errors.New("--endpoints: wanted host:port,…, found nothing")
-	case f.given("tls-dir") && o.TLSDir == "":
-		return errors.New("--tls-dir: wanted a folder with ca.crt, found an empty name")
-	case f.given("auth-dir") && o.AuthDir == "":
-		return errors.New("--auth-dir: wanted a folder with the files username and password, found an empty name")
-	case o.EmbeddedMembers != 0 && len(f.endpoints) > 0:
+	case o.EmbeddedMembers != 0 && len(f.access.Endpoints) > 0:
 		return errors.New("--embedded-members and --endpoints both set the target: give one of them")
 	}
-	return f.checkAccess()
+	return nil
 }
 
 // firstGiven returns the first of the flags that is on the command line, or "".
@@ -61,7 +55,7 @@ func (t *tool) runLocally(f *runFlags, m *manifest.Manifest) error {
 		return m.Refuse("spec.stop", "found true, which stops a run: remove it to run this manifest")
 	}
 	s := t.screen()
-	f.options.Show, f.options.Notice, f.options.Stop = seenBy(s, f.destinations), s.Notice, t.interrupts.end
+	f.options.Show, f.options.Notice, f.options.Stop = seenBy(s, f.following), s.Notice, t.interrupts.end
 	report, err := local.Run(t.interrupts.leave, run, f.options)
 	s.Close()
 	if errors.Is(err, local.ErrLeft) {

@@ -56,9 +56,9 @@ func (t *tool) logs(argument string, f logsFlags) error {
 	if f.tail < -1 {
 		return fmt.Errorf("--tail: wanted a number of lines, or -1 for all, found %d", f.tail)
 	}
-	kind, name, err := parseStopped(argument)
+	kind, name, err := t.parseStopped(argument)
 	if err != nil || kind == aSuite {
-		return fmt.Errorf("wanted the name of a run, found %q: only runs have client pods. kubectl etcdbench list runs lists them", argument)
+		return fmt.Errorf("wanted the name of a run, found %q: only runs have client pods. kubectl etcdbench list runs%s lists them", argument, t.where())
 	}
 	cluster, namespace, _, err := t.cluster()
 	if err != nil {
@@ -75,7 +75,7 @@ func (t *tool) logs(argument string, f logsFlags) error {
 		return err
 	}
 	if len(pods) == 0 {
-		return withoutPods(run)
+		return withoutPods(run, cluster.At(namespace))
 	}
 	clients, err := kubernetes.NewForConfig(cluster.Config())
 	if err != nil {
@@ -86,16 +86,16 @@ func (t *tool) logs(argument string, f logsFlags) error {
 }
 
 // withoutPods is the error of a run that has no client pods, not yet or no longer.
-func withoutPods(run *v1alpha1.EtcdBenchmark) error {
+func withoutPods(run *v1alpha1.EtcdBenchmark, at string) error {
 	key := client.ObjectKeyFromObject(run)
 	switch state := follow.Runs.State(run); {
 	case follow.Runs.IsFinished(run) && len(run.Status.Pods) > 0:
-		return fmt.Errorf("the client pods of the run %s are gone, and their logs with them. The run ended as %s; status.pods has what each pod reported last: kubectl get eb/%s -n %s -o yaml",
-			key, state, key.Name, key.Namespace)
+		return fmt.Errorf("the client pods of the run %s are gone, and their logs with them. The run ended as %s; status.pods has what each pod reported last: kubectl get eb/%s %s -o yaml",
+			key, state, key.Name, at)
 	case follow.Runs.IsFinished(run):
-		return fmt.Errorf("the run %s ended as %s and has no client pods: kubectl describe eb/%s -n %s shows why", key, state, key.Name, key.Namespace)
+		return fmt.Errorf("the run %s ended as %s and has no client pods: kubectl describe eb/%s %s shows why", key, state, key.Name, at)
 	default:
-		return fmt.Errorf("the run %s has no client pods yet: it is %s. kubectl etcdbench watch -n %s %s follows it", key, state, key.Namespace, key.Name)
+		return fmt.Errorf("the run %s has no client pods yet: it is %s. kubectl etcdbench watch %s %s follows it", key, state, at, key.Name)
 	}
 }
 

@@ -132,10 +132,11 @@ func (t *tool) screen() *screen.Screen {
 
 // seenBy returns a function that shows each new state of a run on the screen and in the forms that are written during
 // the run.
-func seenBy(s *screen.Screen, outputs destinations) func(*v1alpha1.EtcdBenchmark) {
+func seenBy(s *screen.Screen, f following) func(*v1alpha1.EtcdBenchmark) {
 	return func(run *v1alpha1.EtcdBenchmark) {
+		run = f.advice.Run(run)
 		s.Show(run)
-		outputs.show(run)
+		f.destinations.show(run)
 	}
 }
 
@@ -146,22 +147,25 @@ func (t *tool) document(d *report.Document) *report.Document {
 }
 
 // conclude writes the result of a finished run and returns its exit status. stored is its report, or nil.
-func (t *tool) conclude(run *v1alpha1.EtcdBenchmark, stored []byte, f following) error {
-	outputs := f.destinations
+func (t *tool) conclude(run *v1alpha1.EtcdBenchmark, stored []byte, following following) error {
+	outputs, run := following.destinations, following.advice.Run(run)
 	write := func(f form, out io.Writer) error {
 		if f.make != nil {
 			return f.writeDocument(out, t.document(report.OfRun(run, stored)))
+		}
+		if f.name == outputTable && following.answer != nil {
+			return writeAnswer(out, run, stored, following)
 		}
 		return f.write(out, run, stored)
 	}
 	if err := outputs.write(t.Out, write); err != nil {
 		return fmt.Errorf("writing the result: %w", err)
 	}
-	if f.answer != nil {
-		fmt.Fprintln(t.Err, f.answer(run))
+	if following.answer != nil && outputs.printed() != outputTable {
+		fmt.Fprintln(t.Err, following.answer(run))
 	}
 	status := statusOfRun(run)
-	if doubt := verdict.DoubtOf(run); f.strict && status == exitDone && doubt != "" {
+	if doubt := verdict.DoubtOf(run); following.strict && status == exitDone && doubt != "" {
 		return &exitError{exitUnknown, errors.New("--strict: " + doubt)}
 	}
 	if status == exitDone {
@@ -171,6 +175,18 @@ func (t *tool) conclude(run *v1alpha1.EtcdBenchmark, stored []byte, f following)
 		return &exitError{status: status}
 	}
 	return &exitError{status, why(run, status)}
+}
+
+// writeAnswer writes what a command says about a run, and its table if the user wants the details.
+func writeAnswer(out io.Writer, run *v1alpha1.EtcdBenchmark, report []byte, f following) error {
+	more := "More: add --details, or -o html=FILE for a page with plots."
+	if f.details {
+		more = ""
+	}
+	if err := render.WriteBrief(out, run, f.answer(run), more); err != nil || !f.details {
+		return err
+	}
+	return writeTable(out, run, report)
 }
 
 // why returns the reason for the exit status, for output that has no table.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/access"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/local"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
 )
@@ -67,14 +68,15 @@ type runFlags struct {
 	files        []string
 	generateName bool
 	local        bool
-	// endpoints replace the manifest's target.
-	endpoints []string
 	// baseline is the file with the suite of spec.compare.baseline.suite.
 	baseline string
 	options  local.Options
-	access   access
-	find     findFlags
-	sweep    sweepFlags
+	// access replaces the manifest's target.
+	access access.Flags
+	find   findFlags
+	sweep  sweepFlags
+	// sets are the fields of --set.
+	sets []string
 	// dryRun is how a manifest is only checked; empty to run it.
 	dryRun string
 	// clusterFlags are the names of the flags that select the cluster.
@@ -89,18 +91,21 @@ func (t *tool) runCommand() *cobra.Command {
 		Long:    runHelp,
 		Example: runExample,
 		Args:    noArguments,
-		RunE:    func(*cobra.Command, []string) error { return t.run(f) },
+		RunE: func(*cobra.Command, []string) error {
+			err := t.run(f)
+			return f.adviceOf().Error(err)
+		},
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVarP(&f.files, "filename", "f", nil, "`FILE` with one EtcdBenchmark or one EtcdBenchmarkSuite, as YAML or JSON; - reads standard input")
 	flags.BoolVar(&f.generateName, "generate-name", false, "add a random suffix to the manifest's name: each run needs a new name")
 	flags.BoolVar(&f.local, "local", false, "run on this machine, without a cluster; each client pod is then a part of this process")
 	flags.IntVar(&f.options.EmbeddedMembers, "embedded-members", 0, "with --local: start `N` etcd members (1 to 9) in this process and send the load to them, not to spec.target")
-	flags.StringSliceVar(&f.endpoints, "endpoints", nil, "with --local: send the load to the members at `HOST:PORT,...`, not to spec.target; http:// or https:// before an address is allowed")
-	flags.StringVar(&f.options.TLSDir, "tls-dir", "", "with --local: use TLS, with the files of `FOLDER`: ca.crt, and tls.crt and tls.key if etcd asks for a client certificate. They replace the Secret of spec.target.tls. Required if the manifest sets spec.target.tls, except with --embedded-members: embedded members have no TLS")
-	flags.StringVar(&f.options.AuthDir, "auth-dir", "", "with --local: log in to etcd with the files username and password of `FOLDER`. They replace the Secret of spec.target.auth. Required if the manifest sets spec.target.auth, except with --embedded-members: embedded members have no users")
+	flags.StringSliceVar(&f.access.Endpoints, "endpoints", nil, "with --local: send the load to the members at `HOST:PORT,...`, not to spec.target; http:// or https:// before an address is allowed")
+	flags.StringVar(&f.access.TLSDir, "tls-dir", "", "with --local: use TLS, with the files of `FOLDER`: ca.crt, and tls.crt and tls.key if etcd asks for a client certificate. They replace the Secret of spec.target.tls. Required if the manifest sets spec.target.tls, except with --embedded-members: embedded members have no TLS")
+	flags.StringVar(&f.access.AuthDir, "auth-dir", "", "with --local: log in to etcd with the files username and password of `FOLDER`. They replace the Secret of spec.target.auth. Required if the manifest sets spec.target.auth, except with --embedded-members: embedded members have no users")
 	flags.StringVar(&f.baseline, "baseline", "", "with --local: `FILE` has the suite that spec.compare.baseline.suite names, as \"run -o json\" wrote it")
-	f.access.addFlags(flags, "with --local: ")
+	f.access.Define(flags, "with --local: ")
 	flags.BoolVar(&f.find.findRate, "find-rate", false, "find the highest rate of requests that meets the manifest's objectives. It runs the manifest about 20 times with other rates")
 	flags.Int64Var(&f.find.minRate, "min-rate", 10, "with --find-rate: try `N` requests per second or more")
 	flags.Int64Var(&f.find.maxRate, "max-rate", 1_000_000, "with --find-rate: try `N` requests per second or fewer")
@@ -117,7 +122,7 @@ func (t *tool) runCommand() *cobra.Command {
 }
 
 // targetFlags replace the target of the manifest. They need --local.
-var targetFlags = append([]string{"embedded-members", "endpoints", "tls-dir", "auth-dir"}, accessFlags...)
+var targetFlags = append([]string{"embedded-members", "endpoints"}, access.Names()...)
 
 func (f *runFlags) check() error {
 	switch {
@@ -129,10 +134,8 @@ func (f *runFlags) check() error {
 		if err := f.checkLocal(); err != nil {
 			return err
 		}
-	case f.access.insecure:
-		return errUnchecked
-	case f.firstGiven(targetFlags) != "":
-		return fmt.Errorf("--%s needs --local: add it, or set the target in the manifest (spec.target)", f.firstGiven(targetFlags))
+	case f.access.FirstGiven(targetFlags...) != "":
+		return fmt.Errorf("--%s needs --local: add it, or set the target in the manifest (spec.target)", f.access.FirstGiven(targetFlags...))
 	case f.given("baseline"):
 		return errors.New("--baseline needs --local: in a cluster, the operator reads the suite that spec.compare.baseline.suite names")
 	}
@@ -143,16 +146,18 @@ func (f *runFlags) check() error {
 }
 
 func (t *tool) run(f *runFlags) error {
-	f.accessFromEnvironment()
 	if err := f.check(); err != nil {
+		return err
+	}
+	if err := t.completeAccess(f); err != nil {
 		return err
 	}
 	m, err := t.readManifest(f.files[0])
 	if err != nil {
 		return err
 	}
-	if !hasAddresses(m) {
-		f.endpointsFromEnvironment()
+	if err := t.locate(f, !hasAddresses(m)); err != nil {
+		return err
 	}
 	if f.makesSuite() {
 		if m, err = f.swept(m); err != nil {
@@ -177,7 +182,8 @@ func (t *tool) run(f *runFlags) error {
 		return err
 	}
 	defer f.destinations.discard()
-	return f.withAccess(func() error { return t.start(f, m) })
+	f.advice = f.adviceOf()
+	return t.start(f, m)
 }
 
 // start runs a manifest where the flags say.

@@ -77,7 +77,7 @@ func (t *tool) stop(argument string, f stopFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	kind, name, err := parseStopped(argument)
+	kind, name, err := t.parseStopped(argument)
 	if err != nil {
 		return err
 	}
@@ -91,11 +91,11 @@ func (t *tool) stop(argument string, f stopFlags) error {
 }
 
 // parseStopped reads NAME or KIND/NAME.
-func parseStopped(argument string) (watchedKind, string, error) {
+func (t *tool) parseStopped(argument string) (watchedKind, string, error) {
 	switch kind, name := kindWord(argument); {
 	case kind == "schedule":
-		return 0, "", fmt.Errorf("a schedule has no end: to start no further sessions, kubectl patch ebsch/%s --type=merge -p '{\"spec\":{\"suspend\":true}}'. "+
-			"To stop a session, give the name of its suite: kubectl etcdbench stop suite/NAME", name)
+		return 0, "", fmt.Errorf("a schedule has no end: to start no further sessions, kubectl patch ebsch/%s%s --type=merge -p '{\"spec\":{\"suspend\":true}}'. "+
+			"To stop a session, give the name of its suite: kubectl etcdbench stop suite/NAME%[2]s", name, t.where())
 	case name == "" || strings.Contains(name, "/"):
 		return 0, "", fmt.Errorf("wanted NAME, run/NAME or suite/NAME, found %q", argument)
 	case kind == "run":
@@ -123,12 +123,12 @@ func stopped[T client.Object](ctx context.Context, f *followed[T], flags stopFla
 	}
 	fmt.Fprintf(f.Out, "Stopping the %s %s, which is %s. %s\n", kind.Noun, key, kind.State(object), next(object))
 	if !flags.wait {
-		_, err := fmt.Fprintf(f.Out, "To follow it: kubectl etcdbench watch -n %s %s%s\n", key.Namespace, f.prefix, key.Name)
+		_, err := fmt.Fprintf(f.Out, "To follow it: %s\n", f.watchCommand())
 		return err
 	}
 	f.follower.UID = object.GetUID()
 	f.conclude = func(ended T) error {
-		_, err := fmt.Fprintf(f.Out, "The %s %s has ended as %s. For its result: kubectl etcdbench watch -n %s %s%s\n", kind.Noun, key, kind.State(ended), key.Namespace, f.prefix, key.Name)
+		_, err := fmt.Fprintf(f.Out, "The %s %s has ended as %s. For its result: %s\n", kind.Noun, key, kind.State(ended), f.watchCommand())
 		return err
 	}
 	ctx, cancel := withTimeout(ctx, flags.timeout)

@@ -26,7 +26,7 @@ func TestStopARun(t *testing.T) {
 			if !awaitRun(t, key, anyState).Spec.Stop {
 				t.Error("spec.stop is not set")
 			}
-			for _, want := range []string{want, "kubectl etcdbench watch -n " + key.Namespace + " puts"} {
+			for _, want := range []string{want, "kubectl etcdbench watch -n " + key.Namespace} {
 				if !strings.Contains(c.out.String(), want) {
 					t.Errorf("wanted %q in\n%s", want, c.out)
 				}

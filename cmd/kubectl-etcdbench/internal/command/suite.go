@@ -46,7 +46,7 @@ func (t *tool) runSuiteLocally(f *runFlags, m *manifest.Manifest) error {
 	if err != nil {
 		return m.Explain(err)
 	}
-	if n := len(admitted.Spec.Targets); n > 1 && (f.options.EmbeddedMembers > 0 || len(f.endpoints) > 0) && !differInMembers(admitted.Spec.Targets) {
+	if n := len(admitted.Spec.Targets); n > 1 && (f.options.EmbeddedMembers > 0 || len(f.access.Endpoints) > 0) && !differInMembers(admitted.Spec.Targets) {
 		return fmt.Errorf("--embedded-members and --endpoints replace the addresses of all %d targets of the suite, so that all would be the same: remove the flag, or leave one target", n)
 	}
 	if admitted.Spec.Stop {
@@ -215,7 +215,7 @@ func (l *localSuite) runOne(p suite.Planned) error {
 	defer progress.Close()
 	progress.Notice(l.progress(p))
 	options := l.flags.options
-	options.Show, options.Notice, options.Stop = progress.Show, progress.Notice, l.interrupts.end
+	options.Show, options.Notice, options.Stop = seenBy(progress, l.flags.following), progress.Notice, l.interrupts.end
 	stored, err := local.Run(l.interrupts.leave, run, options)
 	if errors.Is(err, local.ErrLeft) {
 		return &exitError{exitUnknown, err}
@@ -223,6 +223,7 @@ func (l *localSuite) runOne(p suite.Planned) error {
 	if err != nil {
 		return fmt.Errorf("the cell %s: %w", p.Cell.Name, err)
 	}
+	run = l.flags.advice.Run(run)
 	suite.Add(l.suite, p, run, time.Now())
 	switch {
 	case !l.flags.destinations.haveDocuments():

@@ -161,12 +161,12 @@ func addSweep(axes map[string][]map[string]any, sweep string) error {
 	var out []map[string]any
 	for _, entry := range entries {
 		for _, word := range words {
-			var value any
-			if err := yaml.Unmarshal([]byte(word), &value); err != nil || word == "" {
+			value, ok := valueOf(word)
+			if !ok {
 				return refused(fmt.Sprintf("%q is no value", word))
 			}
 			copied := (&unstructured.Unstructured{Object: entry}).DeepCopy().Object
-			if err := unstructured.SetNestedField(copied, whole64(value), steps...); err != nil {
+			if err := unstructured.SetNestedField(copied, value, steps...); err != nil {
 				return refused(err.Error())
 			}
 			copied["name"] = entryName(fmt.Sprint(entry["name"]), steps[0], steps[len(steps)-1], word, len(out))
@@ -177,12 +177,15 @@ func addSweep(axes map[string][]map[string]any, sweep string) error {
 	return nil
 }
 
-// whole64 converts the whole numbers of YAML to the type that unstructured objects have.
-func whole64(v any) any {
-	if n, isNumber := v.(float64); isNumber && n == float64(int64(n)) {
-		return int64(n)
+// valueOf reads the value of a field as YAML. Whole numbers have the type that unstructured objects have.
+func valueOf(word string) (value any, ok bool) {
+	if err := yaml.Unmarshal([]byte(word), &value); err != nil || word == "" {
+		return nil, false
 	}
-	return v
+	if n, isNumber := value.(float64); isNumber && n == float64(int64(n)) {
+		return int64(n), true
+	}
+	return value, true
 }
 
 // entryName is the last step of the field with its value, after the name of the entry so far. A name that would be too

@@ -1,25 +1,73 @@
 package command
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/access"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
 // The fields of a manifest that flags set.
 const (
-	endpointsField = "spec.target.endpoints"
-	tlsField       = "spec.target.tls"
-	authField      = "spec.target.auth"
+	endpointsField  = "spec.target.endpoints"
+	tlsField        = "spec.target.tls"
+	serverNameField = "spec.target.tls.serverName"
+	authField       = "spec.target.auth"
 )
+
+// accessHelp is a part of the help of each command that has the flags of etcdctl.
+const accessHelp = `--cacert, --cert, --key, --user, --password, --discovery-srv, --discovery-srv-name and
+--insecure-discovery are those of etcdctl. So are the variables ETCDCTL_ENDPOINTS,
+ETCDCTL_CACERT and so on: a flag takes precedence over its variable. If another variable
+of etcdctl is set, the command says that it has no effect. Embedded members ignore all.`
+
+// completeAccess checks the flags for the access to a target, after the variables of etcdctl have filled those that are
+// not given. Embedded members ignore the variables.
+func (t *tool) completeAccess(f *runFlags) error {
+	embedded := f.options.EmbeddedMembers > 0
+	switch {
+	case !f.local:
+		return f.access.Refused()
+	case !embedded:
+		f.access.FromEnvironment()
+		t.tell(access.Ignored()...)
+	}
+	return f.access.Check(embedded)
+}
+
+// reach completes the access to the target of a command that needs no manifest.
+func (t *tool) reach(f *runFlags) error {
+	if err := t.completeAccess(f); err != nil {
+		return err
+	}
+	return t.locate(f, true)
+}
+
+// locate looks up the addresses of a run on this machine. With variables, those of etcdctl are used if no flag gives any.
+func (t *tool) locate(f *runFlags, variables bool) error {
+	if !f.local || f.options.EmbeddedMembers > 0 {
+		return nil
+	}
+	notices, err := f.access.Locate(variables)
+	t.tell(notices...)
+	return err
+}
+
+// tell writes sentences for the user.
+func (t *tool) tell(notices ...string) {
+	for _, notice := range notices {
+		fmt.Fprintln(t.Err, notice)
+	}
+}
+
+// hasAddresses reports whether a manifest says by itself where the load goes, as far as this machine can tell.
+func hasAddresses(m *manifest.Manifest) bool {
+	store, given := m.Text("spec.target.datastore")
+	return m.IsSuite() || m.Has(endpointsField) || given && store != "Etcd"
+}
 
 // setTarget writes the target of the flags into the manifest before admission. So the same rules apply to both, and the
 // printed run shows the real target.
@@ -27,75 +75,48 @@ func (f *runFlags) setTarget(m *manifest.Manifest) error {
 	if f.options.EmbeddedMembers != 0 {
 		return nil
 	}
-	if err := f.checkSchemes(m); err != nil {
-		return err
-	}
-	if len(f.endpoints) > 0 {
+	if len(f.access.Endpoints) > 0 {
 		m.Drop("spec.target.service")
 		m.Drop("spec.target.pods")
-		m.Set("--endpoints", endpointsField, list(f.endpoints))
+		m.Set(f.access.EndpointsBy(), endpointsField, list(f.access.Endpoints))
 	}
-	setFolder(m, f.tlsFlag(), tlsField, f.options.TLSDir)
-	setFolder(m, "--auth-dir", authField, f.options.AuthDir)
-	return errors.Join(
-		checkFolder(f.tlsFlag(), f.options.TLSDir, plan.CAFile),
-		checkFolder("--auth-dir", f.options.AuthDir, plan.UsernameFile, plan.PasswordFile),
-	)
-}
-
-// checkFolder returns an error if a flag has a folder without the files that a run needs, before anything starts.
-func checkFolder(flag, folder string, files ...string) error {
-	for _, file := range files {
-		if folder == "" {
-			continue
-		}
-		if _, err := os.Stat(filepath.Join(folder, file)); err != nil {
-			return fmt.Errorf("%s: wanted a folder with %s: %w", flag, strings.Join(files, " and "), err)
-		}
+	if err := f.checkEndpoints(m); err != nil {
+		return err
+	}
+	f.options.TLS, f.options.User = f.access.TLS(), f.access.User()
+	if by := f.access.TLSBy(); by != "" && !m.Has(tlsField) {
+		m.Set(by, tlsField, map[string]any{"secretName": "tls"})
+	}
+	if f.access.ServerName != "" && m.Has(tlsField) {
+		m.Set(f.access.ServerNameBy(), serverNameField, f.access.ServerName)
+	}
+	if by := f.access.UserBy(); by != "" && !m.Has(authField) {
+		m.Set(by, authField, map[string]any{"secretName": "user"})
 	}
 	return nil
 }
 
-// tlsFlag is the flag or the variable that asks for TLS.
-func (f *runFlags) tlsFlag() string { return cmp.Or(f.access.tlsFrom, "--tls-dir") }
-
-// setFolder sets the name of the Secret to that of the folder, unless the manifest names a Secret.
-func setFolder(m *manifest.Manifest, flag, field, dir string) {
-	if dir == "" || m.Has(field) {
-		return
-	}
-	name := filepath.Base(dir)
-	if absolute, err := filepath.Abs(dir); err == nil {
-		name = filepath.Base(absolute)
-	}
-	m.Set(flag, field, map[string]any{"secretName": name})
-}
-
-// checkSchemes refuses addresses whose scheme contradicts --tls-dir or spec.target.tls, if a flag is involved.
-// Admission checks a manifest without flags.
-func (f *runFlags) checkSchemes(m *manifest.Manifest) error {
-	endpoints, from := f.endpoints, "--endpoints"
-	switch {
-	case len(endpoints) > 0:
-	case f.options.TLSDir == "":
-		return nil
-	default:
-		endpoints, _, _ = unstructured.NestedStringSlice(m.Object.Object, strings.Split(endpointsField, ".")...)
-		from = endpointsField
-	}
-	asksForTLS := ""
-	switch {
-	case f.options.TLSDir != "":
-		asksForTLS = f.tlsFlag()
-	case m.Has(tlsField):
+// checkEndpoints refuses addresses that cannot be used, and those whose scheme contradicts the flags for TLS or
+// spec.target.tls. Admission refuses them, too, without saying what to write instead.
+func (f *runFlags) checkEndpoints(m *manifest.Manifest) error {
+	addresses, _, _ := unstructured.NestedStringSlice(m.Object.Object, strings.Split(endpointsField, ".")...)
+	asksForTLS := f.access.TLSBy()
+	if asksForTLS == "" && m.Has(tlsField) {
 		asksForTLS = tlsField
 	}
-	for _, e := range endpoints {
+	// Without a flag, admission says which field of the manifest to change.
+	flags := len(f.access.Endpoints) > 0 || f.access.TLSBy() != ""
+	for i, e := range addresses {
+		problem := access.Problem(e)
 		switch {
-		case strings.HasPrefix(e, "https://") && asksForTLS == "":
-			return fmt.Errorf("%s: %s needs a CA certificate: add --cacert FILE, or --tls-dir with a folder that has ca.crt", from, e)
-		case strings.HasPrefix(e, "http://") && asksForTLS != "":
-			return fmt.Errorf("%s: %s means no TLS, but %s asks for TLS: write https://, or drop %[3]s", from, e, asksForTLS)
+		case problem != "":
+		case strings.HasPrefix(e, "https://") && asksForTLS == "" && f.local && flags:
+			problem = e + " needs a CA certificate: add --cacert FILE, or --tls-dir with a folder that has ca.crt"
+		case strings.HasPrefix(e, "http://") && asksForTLS != "" && flags:
+			problem = fmt.Sprintf("%s means no TLS, but %s asks for TLS: write https://, or drop %[2]s", e, asksForTLS)
+		}
+		if problem != "" {
+			return m.Refuse(fmt.Sprintf("%s[%d]", endpointsField, i), problem)
 		}
 	}
 	return nil

@@ -134,7 +134,7 @@ func kindOf(ctx context.Context, cluster *follow.Cluster, key client.ObjectKey) 
 	case err == nil:
 		return aSuite, nil
 	case apierrors.IsNotFound(err):
-		return 0, fmt.Errorf("found no run and no suite %s: kubectl get etcdbenchmarks,etcdbenchmarksuites -n %s lists those that exist", key, key.Namespace)
+		return 0, fmt.Errorf("found no run and no suite %s: kubectl get etcdbenchmarks,etcdbenchmarksuites %s lists those that exist", key, cluster.At(key.Namespace))
 	}
 	return aRun, nil
 }

@@ -90,7 +90,7 @@ func TestWatchRefuses(t *testing.T) {
 		args []string
 		want string
 	}{
-		"nothing":          {[]string{"nothing"}, "found no run and no suite " + ns + "/nothing: kubectl get etcdbenchmarks,etcdbenchmarksuites -n " + ns + " lists those that exist"},
+		"nothing":          {[]string{"nothing"}, "found no run and no suite " + ns + "/nothing: kubectl get etcdbenchmarks,etcdbenchmarksuites -n " + ns},
 		"no suite":         {[]string{"suite/nothing"}, "the suite " + ns + "/nothing was not found: kubectl get etcdbenchmarksuite -n " + ns},
 		"no run":           {[]string{"run/small"}, "the run " + ns + "/small was not found"},
 		"a form for runs":  {[]string{"suite/small", "-o", "perfdash"}, "a suite has no form perfdash"},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/refused"
 )
 
 // Command is a command of etcd's benchmark tool.
@@ -77,9 +78,9 @@ func (c Command) Define(set *pflag.FlagSet) *Flags {
 	set.BoolVar(&f.leader, "target-leader", false, "send the load to the leader alone: target.members")
 	set.BoolVar(&f.Perfdash, "report-perfdash", false, "print the result for Kubernetes's performance dashboard: the same as -o perfdash")
 	set.Bool("sample", false, "has no effect: the report always has the slowest request of each interval")
-	refuse(set, "precise", "status has whole microseconds and their error bound: remove it")
-	refuse(set, "dial-timeout", "the run opens its connections before it starts, and waits up to spec.timeoutSeconds for them: remove it")
-	refuse(set, "auto-sync-interval", "each connection belongs to a known member, and the run follows the leader: remove it")
+	refused.Define(set, "precise", "status has whole microseconds and their error bound: remove it")
+	refused.Define(set, "dial-timeout", "the run opens its connections before it starts, and waits up to spec.timeoutSeconds for them: remove it")
+	refused.Define(set, "auto-sync-interval", "each connection belongs to a known member, and the run follows the leader: remove it")
 	f.own.define(set)
 	return f
 }
@@ -89,7 +90,7 @@ const day = 86_400
 
 // Benchmark returns the EtcdBenchmark that does what the flags ask for. Its target has no address.
 func (f *Flags) Benchmark(arguments []string) (*v1alpha1.EtcdBenchmark, error) {
-	if err := refusal(f.set); err != nil {
+	if err := refused.First(f.set); err != nil {
 		return nil, err
 	}
 	if n := len(arguments); n < f.command.least || n > f.command.most {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/refused"
 )
 
 // The descriptions of flags that several commands have.
@@ -37,7 +38,7 @@ func (p *put) define(set *pflag.FlagSet) {
 	set.BoolVar(&p.sequential, "sequential-keys", false, "take the keys in turn, not at random: keys.distribution")
 	set.DurationVar(&p.compactEvery, "compact-interval", 0, "compact the whole store at this interval; 0 is never: disturbances.everySeconds, of type Compact")
 	set.Int64Var(&p.compactKeepRevisions, "compact-index-delta", 1000, "a compaction keeps `N` revisions: disturbances.compact.keepRevisions")
-	refuse(set, "check-hashkv", "the tool prints one hash and compares nothing: compare the members' hashes with etcdctl endpoint hashkv --cluster")
+	refused.Define(set, "check-hashkv", "the tool prints one hash and compares nothing: compare the members' hashes with etcdctl endpoint hashkv --cluster")
 }
 
 func (p *put) run(_ []string, load spec.Load) (run, error) {
@@ -98,8 +99,8 @@ func (m *txnMixed) define(set *pflag.FlagSet) {
 	set.Int64Var(&m.space, "key-space-size", 1, keySpaceHelp)
 	set.Float64Var(&m.ratio, "rw-ratio", 1, "reads for each put. Reads are a whole percentage of all requests: mixed.readPercent")
 	set.StringVar(&m.consistency, "consistency", "l", "l (linearizable) or s (serializable): mixed.consistency")
-	refuse(set, "end-key", oneKey)
-	refuse(set, "limit", oneKey)
+	refused.Define(set, "end-key", oneKey)
+	refused.Define(set, "limit", oneKey)
 }
 
 func (m *txnMixed) run(_ []string, load spec.Load) (run, error) {

@@ -25,13 +25,19 @@ import (
 type Cluster struct {
 	client client.WithWatch
 	config *rest.Config
+	// selected are the flags with which a command leads to this cluster, each after a space.
+	selected string
 }
+
+// At are the flags with which a printed command leads to a namespace of this cluster.
+func (c *Cluster) At(namespace string) string { return "-n " + namespace + c.selected }
 
 // Config is how the API server is reached.
 func (c *Cluster) Config() *rest.Config { return c.config }
 
-// NewCluster returns a client of an API server. It may ask the server for the kinds that it serves.
-func NewCluster(config *rest.Config) (*Cluster, error) {
+// NewCluster returns a client of an API server. It may ask the server for the kinds that it serves. selected are the flags
+// that lead to it, each after a space.
+func NewCluster(config *rest.Config, selected string) (*Cluster, error) {
 	scheme := runtime.NewScheme()
 	if err := errors.Join(v1alpha1.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
 		return nil, err
@@ -40,7 +46,7 @@ func NewCluster(config *rest.Config) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Cluster{client: c, config: config}, nil
+	return &Cluster{client: c, config: config, selected: selected}, nil
 }
 
 // Report returns the report of a finished run, nil if it has none. It returns nil without an error if the report cannot

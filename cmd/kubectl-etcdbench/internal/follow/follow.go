@@ -132,7 +132,7 @@ func (f *Follower[T]) receive(ctx context.Context, events <-chan watch.Event) er
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-f.pickup.C:
-			f.Notice(fmt.Sprintf(noOperator, f.Kind.Noun))
+			f.Notice(fmt.Sprintf(noOperator, f.Kind.Noun) + f.Cluster.selected)
 		case event, open := <-events:
 			if !open || event.Type == watch.Error {
 				return nil
@@ -188,7 +188,7 @@ func (f *Follower[T]) readError(ctx context.Context, err error) error {
 	case apierrors.IsNotFound(err) && f.UID != "":
 		return f.because(ErrGone)
 	case apierrors.IsNotFound(err):
-		return fmt.Errorf("%w: kubectl get %s -n %s lists those that exist", f.because(ErrNotFound), f.Kind.resource, f.Key.Namespace)
+		return fmt.Errorf("%w: kubectl get %s %s lists those that exist", f.because(ErrNotFound), f.Kind.resource, f.Cluster.At(f.Key.Namespace))
 	case meta.IsNoMatchError(err), apierrors.IsUnauthorized(err), apierrors.IsForbidden(err):
 		return f.Kind.explain(err)
 	case f.UID == "":

@@ -80,8 +80,8 @@ func (k *Kind[T]) exists(ctx context.Context, c *Cluster, key client.ObjectKey) 
 		state = "in state " + k.State(old)
 	}
 	return fmt.Errorf("the %s %s %w, %s. A %s is never repeated: delete it first "+
-		"(kubectl delete %s -n %s %s), or create the new one under a new name (--generate-name)",
-		k.Noun, key, ErrExists, state, k.Noun, k.resource, key.Namespace, key.Name)
+		"(kubectl delete %s %s %s), or create the new one under a new name (--generate-name)",
+		k.Noun, key, ErrExists, state, k.Noun, k.resource, c.At(key.Namespace), key.Name)
 }
 
 // Get returns an object.

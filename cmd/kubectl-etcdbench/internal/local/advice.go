@@ -1,25 +1,37 @@
 package local
 
-import "github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+import (
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+)
 
-// advice replaces the operator's advice on a load generator that was the limit. On this machine spec.pod has no effect.
+// advice replaces the operator's advice on a load generator that was the limit: on this machine spec.pod has no effect.
 var advice = map[v1alpha1.ValidityCause]string{
 	v1alpha1.CauseThrottled: "Run the command without a CPU quota.",
 	v1alpha1.CauseBusy:      "Run the command on a machine that has more processors and runs no etcd member.",
-	v1alpha1.CauseLoop:      "Spread the load over more connections (spec.load.connections), or run the command on a machine that has faster processors.",
-	v1alpha1.CauseLate:      "Run the command on a machine that has little other load, or use load.transport Fast where the workload allows it.",
+	v1alpha1.CauseLoop:      "Run the command on a machine that has faster processors.",
+	v1alpha1.CauseLate:      "Run the command on a machine that has little other load.",
 	v1alpha1.CauseDelayed:   "Run the command on a machine that has little other load and runs no etcd member.",
 }
 
+// loadAdvice is the advice to runs that choose their own load. A profile, or a number of nodes, fixes it.
+var loadAdvice = map[v1alpha1.ValidityCause]string{
+	v1alpha1.CauseLoop: " Or spread the load over more connections (spec.load.connections).",
+	v1alpha1.CauseLate: " Or use spec.load.transport: Fast where the workload allows it.",
+}
+
 const embeddedAdvice = "These figures can be read if the members run in other processes: use --endpoints, or run in a cluster. " +
-	"If the run has a rate (load.rate), its lateness shows whether requests were sent on time."
+	"If the run has a rate, its lateness shows whether requests were sent on time."
 
 // advise replaces advice that applies only in a cluster.
-func (o Options) advise(v *v1alpha1.Validity) {
+func (o Options) advise(run *v1alpha1.EtcdBenchmark) {
+	v := run.Status.Summary.Validity
 	for i := range v.Reasons {
 		r := &v.Reasons[i]
 		if fitting, ok := advice[r.Cause]; ok {
 			r.Change = fitting
+			if !run.Spec.IsDerived() {
+				r.Change += loadAdvice[r.Cause]
+			}
 		}
 		if r.Cause == v1alpha1.CauseUnread && o.EmbeddedMembers > 0 {
 			r.Change = embeddedAdvice

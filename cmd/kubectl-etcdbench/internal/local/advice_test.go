@@ -1,12 +1,14 @@
 package local
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// Only pods of a cluster have resources that can be raised.
+// Only pods of a cluster have resources that can be raised, and only a run without a profile has a load that can be
+// changed.
 func TestAdviceFitsThisMachine(t *testing.T) {
 	const ofClusters = "Raise spec.pod.resources."
 	cases := map[v1alpha1.ValidityCause]struct{ replaced, replacedIfEmbedded bool }{
@@ -19,10 +21,14 @@ func TestAdviceFitsThisMachine(t *testing.T) {
 	}
 	for cause, tc := range cases {
 		for members, want := range map[int]bool{0: tc.replaced, 1: tc.replacedIfEmbedded} {
-			v := &v1alpha1.Validity{Reasons: []v1alpha1.ValidityReason{{Cause: cause, Change: ofClusters}}}
-			Options{EmbeddedMembers: members}.advise(v)
-			if got := v.Reasons[0].Change; (got != ofClusters) != want || got == "" {
-				t.Errorf("%s, %d embedded members: got %q", cause, members, got)
+			for _, profile := range []v1alpha1.Profile{"", v1alpha1.ProfileSmall} {
+				run := &v1alpha1.EtcdBenchmark{Spec: v1alpha1.EtcdBenchmarkSpec{Profile: profile}}
+				run.Status.Summary = &v1alpha1.Summary{Validity: &v1alpha1.Validity{Reasons: []v1alpha1.ValidityReason{{Cause: cause, Change: ofClusters}}}}
+				Options{EmbeddedMembers: members}.advise(run)
+				got := run.Status.Summary.Validity.Reasons[0].Change
+				if (got != ofClusters) != want || got == "" || want && profile != "" && strings.Contains(got, "spec.") {
+					t.Errorf("%s, %d embedded members, profile %q: got %q", cause, members, profile, got)
+				}
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -19,6 +20,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/freeport"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
@@ -258,47 +260,22 @@ func TestRunEndsBeforeItMeasures(t *testing.T) {
 }
 
 func TestRunCannotBeRun(t *testing.T) {
-	target := members(t, 1)
 	free, err := freeport.Addresses(1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	closed := free[0]
-	cases := map[string]struct {
-		change     func(*v1alpha1.EtcdBenchmark)
-		options    func(*Options)
-		wantReason string
-		wantWords  string
-	}{
-		"closed port": {
-			change:     at(closed),
-			wantReason: v1alpha1.ReasonTargetUnreachable, wantWords: closed,
-		},
-		"folder without certificates": {
-			change: func(run *v1alpha1.EtcdBenchmark) {
-				at(target.endpoints()...)(run)
-				run.Spec.Target.TLS = &v1alpha1.TargetTLS{SecretName: "certs"}
-			},
-			options:    func(o *Options) { o.TLSDir = t.TempDir() },
-			wantReason: v1alpha1.ReasonSecretInvalid, wantWords: "certs",
-		},
+	run := mixed(at(closed))
+	if _, err := Run(t.Context(), run, options(nil)); err != nil {
+		t.Fatal(err)
 	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			run := mixed(tc.change)
-			if _, err := Run(t.Context(), run, options(tc.options)); err != nil {
-				t.Fatal(err)
-			}
-			wantCondition(t, run, v1alpha1.ConditionFinished, metav1.ConditionTrue, tc.wantReason)
-			wantCondition(t, run, v1alpha1.ConditionCleaned, metav1.ConditionTrue, v1alpha1.ReasonNothingWritten)
-			c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished)
-			if !strings.Contains(c.Message, tc.wantWords) {
-				t.Errorf("wanted %q in %q", tc.wantWords, c.Message)
-			}
-			if run.Status.Summary != nil {
-				t.Errorf("a run that never measured has figures: %+v", run.Status.Summary)
-			}
-		})
+	wantCondition(t, run, v1alpha1.ConditionFinished, metav1.ConditionTrue, v1alpha1.ReasonTargetUnreachable)
+	wantCondition(t, run, v1alpha1.ConditionCleaned, metav1.ConditionTrue, v1alpha1.ReasonNothingWritten)
+	if c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished); !strings.Contains(c.Message, closed) {
+		t.Errorf("wanted %q in %q", closed, c.Message)
+	}
+	if run.Status.Summary != nil {
+		t.Errorf("a run that never measured has figures: %+v", run.Status.Summary)
 	}
 }
 
@@ -324,24 +301,23 @@ func TestValidate(t *testing.T) {
 	endpoints := at("etcd:2379")
 	withTLS := func(run *v1alpha1.EtcdBenchmark) { run.Spec.Target.TLS = &v1alpha1.TargetTLS{SecretName: "certs"} }
 	withAuth := func(run *v1alpha1.EtcdBenchmark) { run.Spec.Target.Auth = &v1alpha1.TargetAuth{SecretName: "user"} }
-	folder := t.TempDir()
+	certificates := plan.Given{plan.CAFile: {Path: filepath.Join(etcdtest.NewAuthority(t).SecretDir(t), plan.CAFile)}}
 	cases := map[string]struct {
 		run     *v1alpha1.EtcdBenchmark
 		options Options
 		want    string
 	}{
-		"endpoints":                    {mixed(endpoints), Options{}, ""},
-		"service":                      {mixed(), Options{}, "--endpoints"},
-		"service, with members":        {mixed(), Options{EmbeddedMembers: 3}, ""},
-		"plain members, with folder":   {mixed(), Options{EmbeddedMembers: 3, TLSDir: "certs"}, "drop --tls-dir"},
-		"plain members, with user":     {mixed(), Options{EmbeddedMembers: 3, AuthDir: "user"}, "--auth-dir"},
-		"too many members":             {mixed(), Options{EmbeddedMembers: 10}, "1 to 9"},
-		"negative members":             {mixed(), Options{EmbeddedMembers: -1}, "1 to 9"},
-		"certificates without folder":  {mixed(endpoints, withTLS), Options{}, "--tls-dir"},
-		"certificates with folder":     {mixed(endpoints, withTLS), Options{TLSDir: folder}, ""},
-		"certificates, plain members":  {mixed(endpoints, withTLS, withAuth), Options{EmbeddedMembers: 1}, ""},
-		"user without folder":          {mixed(endpoints, withAuth), Options{}, "--auth-dir"},
-		"user and certificate folders": {mixed(endpoints, withAuth, withTLS), Options{AuthDir: folder, TLSDir: folder}, ""},
+		"endpoints":                   {mixed(endpoints), Options{}, ""},
+		"service":                     {mixed(), Options{}, "--endpoints"},
+		"service, with members":       {mixed(), Options{EmbeddedMembers: 3}, ""},
+		"too many members":            {mixed(), Options{EmbeddedMembers: 10}, "1 to 9"},
+		"negative members":            {mixed(), Options{EmbeddedMembers: -1}, "1 to 9"},
+		"certificates without folder": {mixed(endpoints, withTLS), Options{}, "--tls-dir"},
+		"certificates are given":      {mixed(endpoints, withTLS), Options{TLS: certificates}, ""},
+		"certificates are damaged":    {mixed(endpoints, withTLS), Options{TLS: plan.Given{plan.CAFile: {Name: "--cacert x", Content: "x"}}}, "--cacert x"},
+		"certificates, plain members": {mixed(endpoints, withTLS, withAuth), Options{EmbeddedMembers: 1}, ""},
+		"user without folder":         {mixed(endpoints, withAuth), Options{}, "--auth-dir"},
+		"user and certificates":       {mixed(endpoints, withAuth, withTLS), Options{User: plan.Given{plan.UsernameFile: {Content: "a"}, plan.PasswordFile: {Content: "b"}}, TLS: certificates}, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

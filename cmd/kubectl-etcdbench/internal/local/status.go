@@ -109,7 +109,7 @@ func (c *controller) setResult(snaps []*results.Snapshot, reason string, now tim
 			s.Summary.Warnings = verdict.AppendWarning(s.Summary.Warnings, w)
 		}
 		s.Summary.Validity.Shared = c.options.shared(c.plan.Target.Endpoints)
-		c.options.advise(s.Summary.Validity)
+		c.options.advise(c.run)
 		s.Summary.Partial = s.Summary.Partial || reason != v1alpha1.ReasonCompleted
 	}
 	objectives, passed := verdict.Judge(c.run, summary, reason)

@@ -1,14 +1,13 @@
 package local
 
 import (
-	"errors"
 	"fmt"
 	"net"
-	"os"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
@@ -19,8 +18,8 @@ const MaxEmbeddedMembers = 9
 type Options struct {
 	// EmbeddedMembers is the number of etcd members to start as the target; 0 uses spec.target.
 	EmbeddedMembers int
-	// TLSDir and AuthDir hold the files of the target's Secrets.
-	TLSDir, AuthDir string
+	// TLS and User replace the target's Secrets; nil if nothing does.
+	TLS, User plan.Given
 	// Stop, when closed, ends the run early with the result so far.
 	Stop <-chan struct{}
 	// Show gets a copy of each new state of the run.
@@ -39,36 +38,37 @@ func (o Options) Validate(run *v1alpha1.EtcdBenchmark) error {
 	case embedded && t.Datastore != spec.Etcd:
 		return fmt.Errorf("--embedded-members starts etcd, and spec.target.datastore is %s: "+
 			"give the addresses of its servers with --endpoints host:port,…", t.Datastore)
-	case embedded && (o.TLSDir != "" || o.AuthDir != ""):
-		return errors.New("embedded members have neither TLS nor users: drop --tls-dir and --auth-dir, " +
-			"or drop --embedded-members and set the target with --endpoints")
 	case t.Datastore != spec.Etcd && len(t.Endpoints) == 0:
 		return fmt.Errorf("spec.target.%s can be resolved only in a cluster: give the servers' addresses with --endpoints host:port,…", unresolvable(t))
 	case !embedded && len(t.Endpoints) == 0:
 		return fmt.Errorf("spec.target.%s can be resolved only in a cluster: "+
 			"give the members' addresses with --endpoints host:port,…, or start members with --embedded-members 3", unresolvable(t))
-	case !embedded && t.TLS != nil && o.TLSDir == "":
+	case !embedded && t.TLS != nil && o.TLS == nil:
 		return fmt.Errorf("spec.target.tls names the Secret %s of a cluster: "+
 			"put its files (%s, %s, %s) into a folder and give it with --tls-dir, or give them with --cacert, --cert and --key", t.TLS.SecretName, plan.CAFile, plan.CertFile, plan.KeyFile)
-	case !embedded && t.Auth != nil && o.AuthDir == "":
+	case !embedded && t.Auth != nil && o.User == nil:
 		return fmt.Errorf("spec.target.auth names the Secret %s of a cluster: "+
 			"put its files (%s, %s) into a folder and give it with --auth-dir, or give the user with --user and --password", t.Auth.SecretName, plan.UsernameFile, plan.PasswordFile)
 	}
-	return errors.Join(checkFolder("--tls-dir", o.TLSDir), checkFolder("--auth-dir", o.AuthDir))
+	given := plan.Target{}
+	if o.TLS != nil {
+		given.TLS = &plan.TLS{}
+	}
+	if o.User != nil {
+		given.Auth = &plan.Auth{}
+	}
+	return datastore.CheckCredentials(o.access(given))
 }
 
-// checkFolder returns an error if a flag names something else than a folder.
-func checkFolder(flag, dir string) error {
-	if dir == "" {
-		return nil
+// access puts what replaces the Secrets of a target into it.
+func (o Options) access(t plan.Target) plan.Target {
+	if t.TLS != nil {
+		t.TLS.Given = o.TLS
 	}
-	switch info, err := os.Stat(dir); {
-	case err != nil:
-		return fmt.Errorf("%s: wanted a folder: %w", flag, err)
-	case !info.IsDir():
-		return fmt.Errorf("%s: wanted a folder, found the file %s", flag, dir)
+	if t.Auth != nil {
+		t.Auth.Given = o.User
 	}
-	return nil
+	return t
 }
 
 func unresolvable(t v1alpha1.Target) string {
@@ -89,12 +89,7 @@ func (o Options) plan(run *v1alpha1.EtcdBenchmark, endpoints []string) (plan.Pla
 		p.Lock = nil
 		p.Target.TLS, p.Target.Auth = nil, nil
 	}
-	if t := p.Target.TLS; t != nil {
-		t.Dir, t.SecretName = o.TLSDir, fmt.Sprintf("%s (the folder %s)", t.SecretName, o.TLSDir)
-	}
-	if a := p.Target.Auth; a != nil {
-		a.Dir, a.SecretName = o.AuthDir, fmt.Sprintf("%s (the folder %s)", a.SecretName, o.AuthDir)
-	}
+	p.Target = o.access(p.Target)
 	// The controller enforces spec.timeoutSeconds. The sessions' own limit applies only if the controller hangs.
 	p.TimeoutSeconds += timeoutMargin
 	return p, nil

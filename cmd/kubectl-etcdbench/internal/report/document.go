@@ -11,6 +11,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
 const (
@@ -85,7 +86,9 @@ func (d *Document) reportOf(r Run) string {
 	case d.Redacted || d.Local:
 		return ""
 	case r.Label != "":
-		return "kubectl etcdbench report " + r.Label
+		return "kubectl etcdbench report " + text.Word(r.Label)
+	case isLocal(r.Object.ObjectMeta):
+		return ""
 	}
 	return fmt.Sprintf("kubectl etcdbench report run/%s -n %s", r.Object.Name, r.Object.Namespace)
 }

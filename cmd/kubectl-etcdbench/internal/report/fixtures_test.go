@@ -22,7 +22,7 @@ import (
 func measured(t *testing.T, name string, latency time.Duration, change ...func(*v1alpha1.EtcdBenchmark)) Run {
 	t.Helper()
 	b := runtest.Puts(append([]func(*v1alpha1.EtcdBenchmark){runtest.Objectives(runtest.MaxLatency(spec.StatisticP99, 50_000))}, change...)...)
-	b.Name, b.Namespace, b.UID = name, "etcd", "0f5e1f2a-uid"
+	b.Name, b.Namespace, b.UID, b.ResourceVersion = name, "etcd", "0f5e1f2a-uid", "1"
 	b.Status.Target = benchmark.TargetStatus(b, []string{"etcd-0.etcd.prod.example:2379"}, &results.Target{ClusterID: "cafe0001", Members: []results.Member{
 		{ID: "aa01", Name: "etcd-0", Endpoint: "etcd-0.etcd.prod.example:2379", Version: "3.7.3", Leader: true}, {ID: "bb02", Name: "etcd-1", Version: "3.7.3"},
 	}})
@@ -69,7 +69,7 @@ func measured(t *testing.T, name string, latency time.Duration, change ...func(*
 // compared is a finished suite of two targets, of which the second is slower by this factor, with its runs.
 func compared(t *testing.T, rounds int32, factor float64) *Document {
 	t.Helper()
-	s := &v1alpha1.EtcdBenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Namespace: "etcd", Name: "versions", UID: "5af-uid"}}
+	s := &v1alpha1.EtcdBenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Namespace: "etcd", Name: "versions", UID: "5af-uid", ResourceVersion: "1"}}
 	s.Spec.Rounds = rounds
 	s.Spec.Targets = []v1alpha1.SuiteTarget{{Name: "old"}, {Name: "new"}}
 	s.Spec.Targets[0].Target.Endpoints = []string{"old.etcd.prod.example:2379"}

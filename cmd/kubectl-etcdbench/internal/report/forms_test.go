@@ -77,7 +77,7 @@ func TestPagesSayWhatHappened(t *testing.T) {
 		"run":                {"All objectives were met", "EtcdBenchmark etcd/writes", "P99.9", "Latency over time", "Requests per second", "Put: latency by percentile", "Pending proposals", "kind: EtcdBenchmark", "MET"},
 		"run without report": {"All objectives were met", "P99.9"},
 		"run without result": {"Ended early: TargetUnreachable", "No member answered."},
-		"several runs":       {"What differs in their manifests", "load.clients", "second", "clients: 11", "save its manifest and run <code>kubectl"},
+		"several runs":       {"What differs in their manifests", "load.clients", "second", "clients: 11", "save its manifest as benchmark.yaml and run <code>kubectl"},
 		"suite":              {"Regressed", "Change from baseline to candidate", "Put: ratio of the candidate to the baseline", "in each round", "Throughput of each cell", "DETECTABLE CHANGE", "versions-1-1", "seed"},
 		"search":             {"Passed", "The highest rate", "old: latency and throughput by rate", "first missed", "ceiling 18,000/s"},
 		"schedule":           {"The numbers have become worse", "put Throughput", "nightly-29", "-12.0 %", "0 3 * * *"},

@@ -37,9 +37,10 @@ type Page struct {
 	Facts   []Fact
 	// Sections are the parts. Those of single runs are folded, and are left out first.
 	Sections []Section
-	// Manifest is what was run, as YAML, and Command how to repeat it. Several runs have several documents.
-	Manifest, Command string
-	Several           bool
+	// Manifest is what was run, as YAML. Several runs have several documents.
+	Manifest string
+	Repeat   repetition
+	Several  bool
 }
 
 // Fact is a line with a name.
@@ -120,9 +121,9 @@ func (d *Document) page() Page {
 	case d.Suite != nil:
 		return suitePage(d)
 	case d.Schedule != nil:
-		return schedulePage(d.Schedule)
+		return schedulePage(d)
 	case len(d.Runs) == 1:
-		return runPage(d.Runs[0])
+		return runPage(d, d.Runs[0])
 	}
 	return runsPage(d)
 }

@@ -16,13 +16,10 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/verdict"
 )
 
-// repeatRun is how to repeat a run.
-const repeatRun = "kubectl etcdbench run -f benchmark.yaml --generate-name"
-
 // runPage is the page of one run.
-func runPage(r Run) Page {
+func runPage(d *Document, r Run) Page {
 	run := r.Object
-	p := Page{Title: "EtcdBenchmark " + fullName(run.Namespace, run.Name), Manifest: manifest("EtcdBenchmark", run.ObjectMeta, run.Spec), Command: repeatRun}
+	p := Page{Title: "EtcdBenchmark " + fullName(run.Namespace, run.Name), Manifest: runManifest(run), Repeat: d.repeat(benchmarkFile, run.ObjectMeta, run, nil)}
 	p.State, p.Verdict, p.Why = verdictOfRun(run)
 	blocks := render.RunBlocks(run)
 	for _, b := range of(blocks, render.PartHeader) {
@@ -116,6 +113,13 @@ func utc(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") 
 
 func fullName(namespace, name string) string {
 	return strings.TrimPrefix(namespace+"/"+name, "/")
+}
+
+// runManifest is the manifest of a run. A run that was stopped would be refused with that field.
+func runManifest(run *v1alpha1.EtcdBenchmark) string {
+	spec := run.Spec
+	spec.Stop = false
+	return manifest("EtcdBenchmark", run.ObjectMeta, spec)
 }
 
 // manifest is what a user would apply to repeat an object.

@@ -17,10 +17,10 @@ func runsPage(d *Document) Page {
 		Title: text.Plural(len(runs), "run"), State: None, Verdict: "Several runs, not judged",
 		Why: []string{"Two runs can differ by chance alone. kubectl etcdbench compare, or a suite with rounds, says whether one is worse."},
 	}
-	p.Facts, p.Several, p.Command = environments(runs), true, repeatRun
+	p.Facts, p.Several, p.Repeat = environments(runs), true, d.repeat(benchmarkFile, runs[0].Object.ObjectMeta, runs[0].Object, nil)
 	var manifests []string
 	for _, r := range runs {
-		manifests = append(manifests, manifest("EtcdBenchmark", r.Object.ObjectMeta, r.Object.Spec))
+		manifests = append(manifests, runManifest(r.Object))
 	}
 	p.Manifest = strings.Join(manifests, "---\n")
 	p.add(

@@ -16,10 +16,11 @@ import (
 )
 
 // schedulePage shows the history of a schedule.
-func schedulePage(s *v1alpha1.EtcdBenchmarkSchedule) Page {
+func schedulePage(d *Document) Page {
+	s := d.Schedule
 	p := Page{
 		Title:    "EtcdBenchmarkSchedule " + fullName(s.Namespace, s.Name),
-		Manifest: manifest("EtcdBenchmarkSchedule", s.ObjectMeta, s.Spec), Command: "kubectl apply -f schedule.yaml",
+		Manifest: manifest("EtcdBenchmarkSchedule", s.ObjectMeta, s.Spec), Repeat: d.repeatSchedule(),
 	}
 	p.State, p.Verdict, p.Why = verdictOfSchedule(s)
 	zone := s.Spec.TimeZone

@@ -21,7 +21,7 @@ func suitePage(d *Document) Page {
 	s := d.Suite
 	p := Page{
 		Title:    "EtcdBenchmarkSuite " + fullName(s.Namespace, s.Name),
-		Manifest: manifest("EtcdBenchmarkSuite", s.ObjectMeta, s.Spec), Command: "kubectl etcdbench run -f suite.yaml --generate-name",
+		Manifest: suiteManifest(s), Repeat: d.repeatSuite(),
 	}
 	p.State, p.Verdict, p.Why = verdictOfSuite(s)
 	p.Facts = suiteFacts(d)
@@ -34,6 +34,13 @@ func suitePage(d *Document) Page {
 	)
 	p.add(runDetails(d)...)
 	return p
+}
+
+// suiteManifest is the manifest of a suite. One that was stopped would be refused with that field.
+func suiteManifest(s *v1alpha1.EtcdBenchmarkSuite) string {
+	spec := s.Spec
+	spec.Stop = false
+	return manifest("EtcdBenchmarkSuite", s.ObjectMeta, spec)
 }
 
 // comparisonBlocks are those of the terminal, with the worst comparison first and a column more.

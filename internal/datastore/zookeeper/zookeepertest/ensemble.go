@@ -156,11 +156,7 @@ func (s *Server) start(t *testing.T, root string, id int, config string) {
 	file := filepath.Join(data, "zoo.cfg")
 	write(t, file, config+"dataDir="+data+"\n")
 	write(t, filepath.Join(data, "myid"), fmt.Sprintln(id))
-	java, err := filepath.Glob(filepath.Join(root, "usr/lib/jvm/java-*/bin/java"))
-	if err != nil || len(java) == 0 {
-		t.Fatalf("found no java in %s: %v", root, err)
-	}
-	s.cmd = exec.Command(java[0],
+	s.cmd = exec.Command(java(t, root),
 		fmt.Sprintf("-Xmx%dm", heapMiB), "-cp", classPath(t, root),
 		"org.apache.zookeeper.server.quorum.QuorumPeerMain", file)
 	s.cmd.Stdout, s.cmd.Stderr = s.log, s.log
@@ -223,3 +219,24 @@ func Client(t *testing.T, endpoints ...string) *zk.Conn {
 type silence struct{}
 
 func (silence) Printf(string, ...any) {}
+
+// Tools returns a folder with zkCli.sh, ZooKeeper's own client.
+func Tools(t *testing.T) string {
+	t.Helper()
+	root, dir := tools(t), t.TempDir()
+	script := fmt.Sprintf("#!/bin/sh\nexec %s -cp %s org.apache.zookeeper.ZooKeeperMain \"$@\"\n", java(t, root), classPath(t, root))
+	if err := os.WriteFile(filepath.Join(dir, "zkCli.sh"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// java is the path of Debian's java.
+func java(t *testing.T, root string) string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(root, "usr/lib/jvm/java-*/bin/java"))
+	if err != nil || len(found) == 0 {
+		t.Fatalf("found no java in %s: %v", root, err)
+	}
+	return found[0]
+}
