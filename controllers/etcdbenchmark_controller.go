@@ -41,8 +41,6 @@ type EtcdBenchmarkReconciler struct {
 	Clock     clock.PassiveClock
 	// ClientImage is the image of the client pods.
 	ClientImage string
-	// Namespaces that the operator watches; empty means all.
-	Namespaces []string
 	// Caps are the limits for every run.
 	Caps Caps
 	// Resolver resolves names that may lead to a control plane.

@@ -40,6 +40,13 @@ const (
 	lastRetry  = 15 * time.Second
 )
 
+// Kinds are the objects that the cache holds.
+func Kinds() []client.Object {
+	return []client.Object{
+		&v1alpha1.EtcdBenchmark{}, &v1alpha1.EtcdBenchmarkSuite{}, &v1alpha1.EtcdBenchmarkSchedule{}, &corev1.Pod{}, &batchv1.Job{},
+	}
+}
+
 // CacheOptions restricts the cache to the objects of runs; otherwise the operator would hold every pod of the cluster.
 // No namespaces means all.
 func CacheOptions(namespaces []string) cache.Options {
