@@ -46,8 +46,7 @@ type EtcdBenchmarkReconciler struct {
 	// Resolver resolves names that may lead to a control plane.
 	Resolver Resolver
 
-	// reports are the reports that could not be written yet.
-	reports    reportRetries
+	sightings  sightings
 	admissions admissions
 	// recent follows the counts of the runs that measure.
 	recent recents
@@ -80,7 +79,7 @@ func (r *EtcdBenchmarkReconciler) Reconcile(ctx context.Context, request ctrl.Re
 	if err := r.Client.Get(ctx, request.NamespacedName, run); err != nil {
 		if apierrors.IsNotFound(err) {
 			r.Collector.Forget(request.NamespacedName)
-			r.reports.forget(request.NamespacedName)
+			r.sightings.forget(request.NamespacedName)
 			r.recent.forget(request.NamespacedName)
 		}
 		return ctrl.Result{}, client.IgnoreNotFound(err)

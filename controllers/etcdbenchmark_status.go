@@ -25,9 +25,11 @@ func (r *EtcdBenchmarkReconciler) nextStatus(ctx context.Context, o lifecycle.Ob
 	run := o.Run.DeepCopy()
 	keepDecision(run, d, made, now)
 	if isFinished(run) {
-		r.reports.forget(client.ObjectKeyFromObject(run))
 		r.recent.forget(client.ObjectKeyFromObject(run))
 		setCleaned(run, d.Cleaned, now)
+		if d.Requeue == 0 {
+			r.sightings.forget(client.ObjectKeyFromObject(run))
+		}
 		return &run.Status, nil
 	}
 	keepResults(run, o, d.Finish, now)

@@ -209,7 +209,7 @@ func (r *EtcdBenchmarkReconciler) keepTermination(ctx context.Context, key types
 
 // takesPart reports whether the run's load Job created the pod and status lists it.
 func takesPart(run *v1alpha1.EtcdBenchmark, pod *corev1.Pod) bool {
-	index := lifecycle.NewPod(pod).Index
+	index := lifecycle.IndexOf(pod)
 	holds := func(p v1alpha1.PodStatus) bool { return p.Name == pod.Name && int(p.Index) == index }
 	return run.Status.Job != nil && isOf(pod, run.Status.Job.UID) && slices.ContainsFunc(run.Status.Pods, holds)
 }
