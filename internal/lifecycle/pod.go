@@ -9,6 +9,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
@@ -36,8 +37,11 @@ const (
 
 // Pod is one client pod.
 type Pod struct {
-	Index   int
-	Name    string
+	Index int
+	Name  string
+	// UID and Version are those of the object that was read.
+	UID     types.UID
+	Version string
 	Node    string
 	IP      string
 	Created time.Time
@@ -84,6 +88,8 @@ func NewPod(p *corev1.Pod, seen func(what string) time.Time) Pod {
 	out := Pod{
 		Index:     IndexOf(p),
 		Name:      p.Name,
+		UID:       p.UID,
+		Version:   p.ResourceVersion,
 		Node:      p.Spec.NodeName,
 		IP:        p.Status.PodIP,
 		Created:   p.CreationTimestamp.Time,
