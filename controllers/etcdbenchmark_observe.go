@@ -73,17 +73,42 @@ func (r *EtcdBenchmarkReconciler) observeJob(ctx context.Context, o *lifecycle.O
 }
 
 // observeLoss checks the Job again if a pod was ended. The deletion of the Job may be the cause, and that is the better
-// message.
+// message. One look for each pod is enough: a Job that is deleted later did not end it.
 func (r *EtcdBenchmarkReconciler) observeLoss(ctx context.Context, o *lifecycle.Observed) error {
-	if !o.Job.Exists || o.Run.Status.CompletionTime != nil || !slices.ContainsFunc(o.Pods, lifecycle.Pod.WasCutOff) {
+	if !o.Job.Exists || o.Run.Status.CompletionTime != nil || !r.hasNew(o, lossOf, lifecycle.Pod.WasCutOff) {
 		return nil
 	}
 	job := &batchv1.Job{}
 	err := r.APIReader.Get(ctx, client.ObjectKey{Namespace: o.Run.Namespace, Name: o.Run.LoadJobName()}, job)
-	if apierrors.IsNotFound(err) || !job.DeletionTimestamp.IsZero() {
+	switch {
+	case apierrors.IsNotFound(err), err == nil && !job.DeletionTimestamp.IsZero():
 		o.Job = lifecycle.Job{}
+	case err == nil:
+		r.confirmOf(o, lossOf, lifecycle.Pod.WasCutOff)
 	}
 	return client.IgnoreNotFound(err)
+}
+
+// What the API server has confirmed of a pod, by its name: names of pods are not used again.
+const (
+	lossOf    = "loss of "
+	absenceOf = "absence of "
+)
+
+func isGone(p lifecycle.Pod) bool { return p.State == lifecycle.PodGone }
+
+// hasNew reports whether this holds for a pod for which it is not confirmed.
+func (r *EtcdBenchmarkReconciler) hasNew(o *lifecycle.Observed, what string, holds func(lifecycle.Pod) bool) bool {
+	return slices.ContainsFunc(o.Pods, func(p lifecycle.Pod) bool { return holds(p) && !r.sightings.has(o.Run, what+p.Name) })
+}
+
+// confirmOf records it for each pod for which it holds.
+func (r *EtcdBenchmarkReconciler) confirmOf(o *lifecycle.Observed, what string, holds func(lifecycle.Pod) bool) {
+	for _, p := range o.Pods {
+		if holds(p) {
+			r.seen(o.Run, what+p.Name)
+		}
+	}
 }
 
 // observePods reads from the API server if the cache lacks a pod that status knows, or if the start might be chosen
@@ -96,17 +121,18 @@ func (r *EtcdBenchmarkReconciler) observePods(ctx context.Context, o *lifecycle.
 		return nil
 	}
 	o.PodsLive = true
-	return r.assignPods(ctx, o)
+	err := r.assignPods(ctx, o)
+	if err == nil {
+		r.confirmOf(o, absenceOf, isGone)
+	}
+	return err
 }
 
 func (r *EtcdBenchmarkReconciler) cacheMayLag(o *lifecycle.Observed) bool {
-	started := false
-	for _, p := range o.Pods {
-		if p.State == lifecycle.PodGone {
-			return true
-		}
-		started = started || p.StartAt != ""
+	if r.hasNew(o, absenceOf, isGone) {
+		return true
 	}
+	started := slices.ContainsFunc(o.Pods, func(p lifecycle.Pod) bool { return p.StartAt != "" })
 	at := o.Run.Status.StartAt
 	return at != nil && !started && !r.Clock.Now().Before(at.Time)
 }

@@ -43,6 +43,14 @@ func (s *sightings) since(run *v1alpha1.EtcdBenchmark, what string, now time.Tim
 	return seen.at[what]
 }
 
+// has reports whether this was seen.
+func (s *sightings) has(run *v1alpha1.EtcdBenchmark, what string) bool {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	seen := s.runs[client.ObjectKeyFromObject(run)]
+	return seen.uid == run.UID && !seen.at[what].IsZero()
+}
+
 // forget removes a run that waits for nothing, or is gone.
 func (s *sightings) forget(key types.NamespacedName) {
 	s.mutex.Lock()
