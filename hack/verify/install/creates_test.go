@@ -115,7 +115,7 @@ func TestTheOperatorCreatesOnlyWhatBelongsToARun(t *testing.T) {
 		want              string
 	}{
 		"a load Job":                      {"Job", runName, clientImage + ":0.1.0", labels, ""},
-		"a cleanup Job":                   {"Job", runName + "-cleanup", clientImage + ":0.1.0", labels, ""},
+		"a cleanup Job":                   {"Job", runName + "-cleanup-x7k2p", clientImage + ":0.1.0", labels, ""},
 		"an image with a digest":          {"Job", runName, clientImage + ":0.1.0" + digest, labels, ""},
 		"an image without a tag":          {"Job", runName, clientImage, labels, ""},
 		"another image":                   {"Job", runName, "example.org/miner:1", labels, "and the image " + clientImage + ", and this one has /loadgen of example.org/miner:1"},
