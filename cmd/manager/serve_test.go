@@ -21,6 +21,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/yaml"
@@ -200,7 +201,8 @@ func awaitHandled(t *testing.T, namespace, name string) {
 // TestANamespaceThatTheOperatorMayNotRead: the operator works in the others. It takes the namespace in when it may read it,
 // and leaves it out again when it may not.
 func TestANamespaceThatTheOperatorMayNotRead(t *testing.T) {
-	readable, missing := newNamespace(t, ""), "not-there-yet"
+	readable := newNamespace(t, "")
+	missing := readable + "-later"
 	allow(t, readable, operatorRules(t))
 	p := startManager(t, "--namespaces="+missing+","+readable)
 	awaitHandled(t, readable, "first")
@@ -250,7 +252,12 @@ func TestRightsThatEndDuringTheStart(t *testing.T) {
 	}
 	refused := s
 	s.View = namespaces.View{Readable: []string{namespace}}
-	m, isReady, err := newManager(cluster.operator, o, s)
+	// The names of controllers can be used once in a process.
+	m, err := ctrl.NewManager(cluster.operator, managerOptions(o, s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	isReady, err := syncedOf(m.GetCache())
 	if err != nil {
 		t.Fatal(err)
 	}
