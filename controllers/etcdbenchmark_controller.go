@@ -8,6 +8,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -123,7 +124,16 @@ func (r *EtcdBenchmarkReconciler) proceed(ctx context.Context, o lifecycle.Obser
 	}
 	r.collect(o, status)
 	r.announce(ctx, o.Run, before)
+	if actErr == nil && waitsForNothing(o.Run, d) {
+		r.sightings.forget(client.ObjectKeyFromObject(o.Run))
+	}
 	return actErr
+}
+
+// waitsForNothing reports whether no grace period of the run can follow.
+func waitsForNothing(run *v1alpha1.EtcdBenchmark, d lifecycle.Decision) bool {
+	isCleaned := meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionCleaned)
+	return isFinished(run) && isCleaned && run.DeletionTimestamp == nil && d.Requeue == 0
 }
 
 // conclude does not treat a conflict as an error: the object has changed, and the change triggers another reconcile.

@@ -27,9 +27,6 @@ func (r *EtcdBenchmarkReconciler) nextStatus(ctx context.Context, o lifecycle.Ob
 	if isFinished(run) {
 		r.recent.forget(client.ObjectKeyFromObject(run))
 		setCleaned(run, d.Cleaned, now)
-		if d.Requeue == 0 {
-			r.sightings.forget(client.ObjectKeyFromObject(run))
-		}
 		return &run.Status, nil
 	}
 	keepResults(run, o, d.Finish, now)

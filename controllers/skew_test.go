@@ -1,10 +1,12 @@
 package controllers
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -131,5 +133,29 @@ func TestAnotherOperatorTakesOverWhileTheRunEnds(t *testing.T) {
 		if p.Partial || p.Source != v1alpha1.SourceScrape {
 			t.Errorf("the result of %s is %q, partial %v; wanted it whole", p.Name, p.Source, p.Partial)
 		}
+	}
+}
+
+// A finalizer that could not be removed at the first try is removed at the next.
+func TestAFailedReleaseBeginsNoOtherGrace(t *testing.T) {
+	s := newHarness(t)
+	s.endWithKeys()
+	s.cleanupJob()
+	failed := atomic.Bool{}
+	s.restart(func(r *EtcdBenchmarkReconciler) {
+		r.Client = faultyClient{r.Client, func(o client.Object) error {
+			if run, is := o.(*v1alpha1.EtcdBenchmark); is && len(run.Finalizers) == 0 && !failed.Swap(true) {
+				return apierrors.NewConflict(v1alpha1.GroupVersion.WithResource("etcdbenchmarks").GroupResource(), run.Name, nil)
+			}
+			return nil
+		}}
+	})
+	s.must(s.api.Delete(t.Context(), s.run))
+	s.must(s.api.Get(t.Context(), client.ObjectKeyFromObject(s.run), s.run))
+	s.await("the operator to see the deletion", func() bool { return s.status().ObservedGeneration == s.run.Generation })
+	s.later(121 * time.Second)
+	s.awaitGone()
+	if !failed.Load() {
+		t.Error("no removal has failed: the test shows nothing")
 	}
 }
