@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -12,12 +13,14 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/resources"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
 // fieldOwner is the field manager for everything that the operator applies.
@@ -96,6 +99,10 @@ func onPods(actions []lifecycle.Action) int {
 
 // tellPods executes actions on pods, some at a time.
 func (r *EtcdBenchmarkReconciler) tellPods(ctx context.Context, o lifecycle.Observed, actions []lifecycle.Action) error {
+	pods := map[string]lifecycle.Pod{}
+	for _, p := range slices.Concat(o.Pods, o.ExtraPods) {
+		pods[p.Name] = p
+	}
 	failed := make([]error, len(actions))
 	room := make(chan struct{}, parallelPods)
 	var all sync.WaitGroup
@@ -103,7 +110,7 @@ func (r *EtcdBenchmarkReconciler) tellPods(ctx context.Context, o lifecycle.Obse
 		room <- struct{}{}
 		all.Go(func() {
 			defer func() { <-room }()
-			if err := r.take(ctx, o, a); err != nil {
+			if err := r.tellPod(ctx, o.Run.Namespace, pods[a.Pod], a); err != nil {
 				failed[i] = fmt.Errorf("%s of %s: %w", a.Act, a.Pod, err)
 			}
 		})
@@ -133,8 +140,6 @@ func (r *EtcdBenchmarkReconciler) take(ctx context.Context, o lifecycle.Observed
 		return client.IgnoreNotFound(r.changeFinalizer(ctx, o.Run, controllerutil.RemoveFinalizer))
 	case lifecycle.ApplyPlan:
 		return r.applyPlan(ctx, o.Run)
-	case lifecycle.Annotate, lifecycle.Start:
-		return r.annotatePod(ctx, o.Run.Namespace, a)
 	case lifecycle.DeleteJob:
 		return r.deleteJob(ctx, o.Run.Namespace, o.Run.LoadJobName(), o.Job.UID)
 	case lifecycle.DeleteCleanup:
@@ -213,14 +218,43 @@ func refusedForGood(what string, err error) error {
 	return &refusal{lifecycle.Problem{Reason: v1alpha1.ReasonPodsForbidden, Message: message}, err}
 }
 
-// annotatePod ignores pods that are gone; the next reconcile handles them. The API server answers with the metadata alone,
+// tellPod ignores pods that are gone; the next reconcile handles them. The API server answers with the metadata alone,
 // which costs it less.
-func (r *EtcdBenchmarkReconciler) annotatePod(ctx context.Context, namespace string, a lifecycle.Action) error {
+//
+// Marks are only ever added, so any version of the pod gets them. A start must not replace another one, which the pod may
+// have read: an operator can be stopped for so long that another one leads and chooses a start.
+func (r *EtcdBenchmarkReconciler) tellPod(ctx context.Context, namespace string, p lifecycle.Pod, a lifecycle.Action) error {
 	pod := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: a.Pod}}
 	pod.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Pod"))
-	before := pod.DeepCopy()
-	pod.Annotations = a.Annotations
-	return client.IgnoreNotFound(r.Client.Patch(ctx, pod, client.MergeFrom(before), fieldOwner))
+	if a.Act == lifecycle.Start {
+		pod.ResourceVersion = p.Version
+		return client.IgnoreNotFound(r.startPod(ctx, pod, p.UID, a))
+	}
+	return client.IgnoreNotFound(r.annotate(ctx, pod, a, client.MergeFromWithOptions(pod.DeepCopy())))
+}
+
+// startPod looks at a pod that has changed since it was read, and gives it the start if it has none.
+func (r *EtcdBenchmarkReconciler) startPod(ctx context.Context, pod *metav1.PartialObjectMetadata, uid types.UID, a lifecycle.Action) error {
+	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		err := r.annotate(ctx, pod, a, client.MergeFromWithOptions(pod.DeepCopy(), client.MergeFromWithOptimisticLock{}))
+		if !apierrors.IsConflict(err) {
+			return err
+		}
+		if err := r.APIReader.Get(ctx, client.ObjectKeyFromObject(pod), pod); err != nil {
+			return err
+		}
+		if pod.UID != uid || pod.Annotations[plan.AnnotationStartAt] != "" {
+			return nil
+		}
+		return err
+	})
+}
+
+func (r *EtcdBenchmarkReconciler) annotate(ctx context.Context, pod *metav1.PartialObjectMetadata, a lifecycle.Action, patch client.Patch) error {
+	for key, value := range a.Annotations {
+		metav1.SetMetaDataAnnotation(&pod.ObjectMeta, key, value)
+	}
+	return r.Client.Patch(ctx, pod, patch, fieldOwner)
 }
 
 // createCleanupJob treats a namespace that is being deleted as a permanent refusal: no pod can be created there any

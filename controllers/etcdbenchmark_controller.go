@@ -8,6 +8,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -41,15 +42,12 @@ type EtcdBenchmarkReconciler struct {
 	Clock     clock.PassiveClock
 	// ClientImage is the image of the client pods.
 	ClientImage string
-	// Namespaces that the operator watches; empty means all.
-	Namespaces []string
 	// Caps are the limits for every run.
 	Caps Caps
 	// Resolver resolves names that may lead to a control plane.
 	Resolver Resolver
 
-	// reports are the reports that could not be written yet.
-	reports    reportRetries
+	sightings  sightings
 	admissions admissions
 	// recent follows the counts of the runs that measure.
 	recent recents
@@ -82,7 +80,7 @@ func (r *EtcdBenchmarkReconciler) Reconcile(ctx context.Context, request ctrl.Re
 	if err := r.Client.Get(ctx, request.NamespacedName, run); err != nil {
 		if apierrors.IsNotFound(err) {
 			r.Collector.Forget(request.NamespacedName)
-			r.reports.forget(request.NamespacedName)
+			r.sightings.forget(request.NamespacedName)
 			r.recent.forget(request.NamespacedName)
 		}
 		return ctrl.Result{}, client.IgnoreNotFound(err)
@@ -126,7 +124,16 @@ func (r *EtcdBenchmarkReconciler) proceed(ctx context.Context, o lifecycle.Obser
 	}
 	r.collect(o, status)
 	r.announce(ctx, o.Run, before)
+	if actErr == nil && waitsForNothing(o.Run, d) {
+		r.sightings.forget(client.ObjectKeyFromObject(o.Run))
+	}
 	return actErr
+}
+
+// waitsForNothing reports whether no grace period of the run can follow.
+func waitsForNothing(run *v1alpha1.EtcdBenchmark, d lifecycle.Decision) bool {
+	isCleaned := meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionCleaned)
+	return isFinished(run) && isCleaned && run.DeletionTimestamp == nil && d.Requeue == 0
 }
 
 // conclude does not treat a conflict as an error: the object has changed, and the change triggers another reconcile.

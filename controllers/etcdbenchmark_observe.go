@@ -27,12 +27,34 @@ func (r *EtcdBenchmarkReconciler) observe(ctx context.Context, run *v1alpha1.Etc
 	o := lifecycle.Observed{Run: run}
 	for _, read := range []func(context.Context, *lifecycle.Observed) error{
 		r.observeTarget, r.observeNames, r.observePlace, r.observeCaps, r.observeJob, r.observePods, r.observeLoss, r.observeRefusal, r.observeCleanup,
+		r.observeTimes,
 	} {
 		if err := read(ctx, &o); err != nil {
 			return o, err
 		}
 	}
 	return o, nil
+}
+
+// observeTimes says since when the operator knows the states of the run. It comes last, so that a cleanup Job that is seen
+// together with the run's deletion is older.
+func (r *EtcdBenchmarkReconciler) observeTimes(_ context.Context, o *lifecycle.Observed) error {
+	seen := func(is bool, what string) (at time.Time) {
+		if is {
+			at = r.seen(o.Run, what)
+		}
+		return at
+	}
+	o.Seen = lifecycle.Seen{
+		Run: seen(true, "run"), Ending: seen(o.Run.Status.Ending != nil, "ending"), End: seen(isFinished(o.Run), "end"),
+		Deletion: seen(!o.Run.DeletionTimestamp.IsZero(), "deletion"),
+	}
+	return nil
+}
+
+// seen returns when this process first saw something about a run.
+func (r *EtcdBenchmarkReconciler) seen(run *v1alpha1.EtcdBenchmark, what string) time.Time {
+	return r.sightings.since(run, what, r.Clock.Now())
 }
 
 // observeJob treats the Job as gone only if the API server confirms it. A Job that is being deleted also counts as
@@ -45,23 +67,48 @@ func (r *EtcdBenchmarkReconciler) observeJob(ctx context.Context, o *lifecycle.O
 		err = r.APIReader.Get(ctx, key, job)
 	}
 	if err == nil && job.DeletionTimestamp.IsZero() && metav1.IsControlledBy(job, o.Run) {
-		o.Job = lifecycle.Job{Exists: true, UID: job.UID, Created: job.CreationTimestamp.Time}
+		o.Job = lifecycle.Job{Exists: true, UID: job.UID, Seen: r.seen(o.Run, "job "+string(job.UID))}
 	}
 	return client.IgnoreNotFound(err)
 }
 
 // observeLoss checks the Job again if a pod was ended. The deletion of the Job may be the cause, and that is the better
-// message.
+// message. One look for each pod is enough: a Job that is deleted later did not end it.
 func (r *EtcdBenchmarkReconciler) observeLoss(ctx context.Context, o *lifecycle.Observed) error {
-	if !o.Job.Exists || o.Run.Status.CompletionTime != nil || !slices.ContainsFunc(o.Pods, lifecycle.Pod.WasCutOff) {
+	if !o.Job.Exists || o.Run.Status.CompletionTime != nil || !r.hasNew(o, lossOf, lifecycle.Pod.WasCutOff) {
 		return nil
 	}
 	job := &batchv1.Job{}
 	err := r.APIReader.Get(ctx, client.ObjectKey{Namespace: o.Run.Namespace, Name: o.Run.LoadJobName()}, job)
-	if apierrors.IsNotFound(err) || !job.DeletionTimestamp.IsZero() {
+	switch {
+	case apierrors.IsNotFound(err), err == nil && !job.DeletionTimestamp.IsZero():
 		o.Job = lifecycle.Job{}
+	case err == nil:
+		r.confirmOf(o, lossOf, lifecycle.Pod.WasCutOff)
 	}
 	return client.IgnoreNotFound(err)
+}
+
+// What the API server has confirmed of a pod, by its name: names of pods are not used again.
+const (
+	lossOf    = "loss of "
+	absenceOf = "absence of "
+)
+
+func isGone(p lifecycle.Pod) bool { return p.State == lifecycle.PodGone }
+
+// hasNew reports whether this holds for a pod for which it is not confirmed.
+func (r *EtcdBenchmarkReconciler) hasNew(o *lifecycle.Observed, what string, holds func(lifecycle.Pod) bool) bool {
+	return slices.ContainsFunc(o.Pods, func(p lifecycle.Pod) bool { return holds(p) && !r.sightings.has(o.Run, what+p.Name) })
+}
+
+// confirmOf records it for each pod for which it holds.
+func (r *EtcdBenchmarkReconciler) confirmOf(o *lifecycle.Observed, what string, holds func(lifecycle.Pod) bool) {
+	for _, p := range o.Pods {
+		if holds(p) {
+			r.seen(o.Run, what+p.Name)
+		}
+	}
 }
 
 // observePods reads from the API server if the cache lacks a pod that status knows, or if the start might be chosen
@@ -74,17 +121,18 @@ func (r *EtcdBenchmarkReconciler) observePods(ctx context.Context, o *lifecycle.
 		return nil
 	}
 	o.PodsLive = true
-	return r.assignPods(ctx, o)
+	err := r.assignPods(ctx, o)
+	if err == nil {
+		r.confirmOf(o, absenceOf, isGone)
+	}
+	return err
 }
 
 func (r *EtcdBenchmarkReconciler) cacheMayLag(o *lifecycle.Observed) bool {
-	started := false
-	for _, p := range o.Pods {
-		if p.State == lifecycle.PodGone {
-			return true
-		}
-		started = started || p.StartAt != ""
+	if r.hasNew(o, absenceOf, isGone) {
+		return true
 	}
+	started := slices.ContainsFunc(o.Pods, func(p lifecycle.Pod) bool { return p.StartAt != "" })
 	at := o.Run.Status.StartAt
 	return at != nil && !started && !r.Clock.Now().Before(at.Time)
 }
@@ -121,7 +169,8 @@ func (r *EtcdBenchmarkReconciler) assignPods(ctx context.Context, o *lifecycle.O
 	objects := map[string]*corev1.Pod{}
 	for i := range list.Items {
 		if p := &list.Items[i]; isOf(p, loadJobUID(o)) {
-			found = append(found, lifecycle.NewPod(p))
+			seen := func(what string) time.Time { return r.seen(o.Run, what+" of "+string(p.UID)) }
+			found = append(found, lifecycle.NewPod(p, seen))
 			objects[p.Name] = p
 		}
 	}
@@ -161,17 +210,15 @@ func (r *EtcdBenchmarkReconciler) observeRefusal(ctx context.Context, o *lifecyc
 	if !o.Job.Exists || o.Run.Status.StartAt != nil || o.Run.Status.CompletionTime != nil || !lacksPods(o.Pods) {
 		return nil
 	}
-	if r.Clock.Now().Before(o.Job.Created.Add(refusalAfter)) {
+	if r.Clock.Now().Before(o.Job.Seen.Add(refusalAfter)) {
 		return nil
 	}
 	list := &corev1.EventList{}
 	err := r.APIReader.List(ctx, list, client.InNamespace(o.Run.Namespace), client.MatchingFields{
 		"involvedObject.uid": string(o.Job.UID), "reason": "FailedCreate",
 	})
-	for _, e := range list.Items {
-		if since := firstSeen(e); o.Job.Refused == "" || since.Before(o.Job.RefusedSince) {
-			o.Job.Refused, o.Job.RefusedSince = e.Message, since
-		}
+	if len(list.Items) > 0 {
+		o.Job.Refused, o.Job.RefusalSeen = list.Items[0].Message, r.seen(o.Run, "refusal of "+string(o.Job.UID))
 	}
 	if apierrors.IsForbidden(err) {
 		// Without the right to list events, only the reason is missing.
@@ -182,16 +229,6 @@ func (r *EtcdBenchmarkReconciler) observeRefusal(ctx context.Context, o *lifecyc
 
 func lacksPods(pods []lifecycle.Pod) bool {
 	return slices.ContainsFunc(pods, func(p lifecycle.Pod) bool { return p.State == lifecycle.PodMissing })
-}
-
-// firstSeen: the events API that wrote the event determines which time is set.
-func firstSeen(e corev1.Event) time.Time {
-	for _, t := range []time.Time{e.FirstTimestamp.Time, e.EventTime.Time} {
-		if !t.IsZero() {
-			return t
-		}
-	}
-	return e.CreationTimestamp.Time
 }
 
 // observeCleanup reads the Job that status names. Any other Job is not the operator's, whatever its name and labels.
@@ -212,7 +249,7 @@ func (r *EtcdBenchmarkReconciler) observeCleanup(ctx context.Context, o *lifecyc
 	o.Cleanup = lifecycle.Cleanup{
 		Exists:    true,
 		Deleting:  !job.DeletionTimestamp.IsZero(),
-		Created:   job.CreationTimestamp.Time,
+		Seen:      r.seen(o.Run, "job "+string(job.UID)),
 		Succeeded: job.Status.Succeeded > 0,
 		Failed:    failureOf(job),
 	}

@@ -70,7 +70,7 @@ func terminationOf(run types.UID, p *corev1.Pod) *results.Snapshot {
 	if message == nil {
 		return nil
 	}
-	return readMessage(message, run, lifecycle.NewPod(p).Index)
+	return readMessage(message, run, lifecycle.IndexOf(p))
 }
 
 func readMessage(message []byte, run types.UID, index int) *results.Snapshot {

@@ -3,11 +3,9 @@ package controllers
 import (
 	"context"
 	"strings"
-	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
@@ -45,7 +43,7 @@ func (r *EtcdBenchmarkReconciler) keepReport(ctx context.Context, run *v1alpha1.
 	switch {
 	case err == nil:
 		run.Status.ReportName = run.ReportConfigMapName()
-	case apierrors.IsForbidden(err), apierrors.IsInvalid(err), isTooLarge(err), r.reports.hasFailedTooLong(run, now), !now.Before(lifecycle.ReportBy(o)):
+	case apierrors.IsForbidden(err), apierrors.IsInvalid(err), isTooLarge(err), now.Sub(r.seen(run, "report that fails")) >= reportMaxWait, !now.Before(lifecycle.ReportBy(o)):
 		warnOfReport(run, err)
 	default:
 		return err
@@ -72,39 +70,4 @@ func isTooLarge(err error) bool {
 	return err != nil && (apierrors.IsRequestEntityTooLargeError(err) ||
 		strings.Contains(err.Error(), "etcdserver: request is too large") ||
 		strings.Contains(err.Error(), "trying to send message larger than max"))
-}
-
-// reportRetries records since when each report could not be written. The record is lost when the operator restarts. The
-// zero value is ready.
-type reportRetries struct {
-	mutex sync.Mutex
-	since map[types.NamespacedName]failing
-}
-
-type failing struct {
-	uid types.UID
-	at  time.Time
-}
-
-// hasFailedTooLong records a failed attempt and reports whether the attempts have failed for too long.
-func (p *reportRetries) hasFailedTooLong(run *v1alpha1.EtcdBenchmark, now time.Time) bool {
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
-	key := client.ObjectKeyFromObject(run)
-	first, ok := p.since[key]
-	if !ok || first.uid != run.UID {
-		if p.since == nil {
-			p.since = map[types.NamespacedName]failing{}
-		}
-		first = failing{run.UID, now}
-		p.since[key] = first
-	}
-	return now.Sub(first.at) >= reportMaxWait
-}
-
-// forget removes a run that has finished or is gone.
-func (p *reportRetries) forget(key types.NamespacedName) {
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
-	delete(p.since, key)
 }

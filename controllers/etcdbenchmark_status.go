@@ -25,7 +25,6 @@ func (r *EtcdBenchmarkReconciler) nextStatus(ctx context.Context, o lifecycle.Ob
 	run := o.Run.DeepCopy()
 	keepDecision(run, d, made, now)
 	if isFinished(run) {
-		r.reports.forget(client.ObjectKeyFromObject(run))
 		r.recent.forget(client.ObjectKeyFromObject(run))
 		setCleaned(run, d.Cleaned, now)
 		return &run.Status, nil

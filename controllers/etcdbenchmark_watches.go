@@ -40,6 +40,13 @@ const (
 	lastRetry  = 15 * time.Second
 )
 
+// Kinds are the objects that the cache holds.
+func Kinds() []client.Object {
+	return []client.Object{
+		&v1alpha1.EtcdBenchmark{}, &v1alpha1.EtcdBenchmarkSuite{}, &v1alpha1.EtcdBenchmarkSchedule{}, &corev1.Pod{}, &batchv1.Job{},
+	}
+}
+
 // CacheOptions restricts the cache to the objects of runs; otherwise the operator would hold every pod of the cluster.
 // No namespaces means all.
 func CacheOptions(namespaces []string) cache.Options {
@@ -202,7 +209,7 @@ func (r *EtcdBenchmarkReconciler) keepTermination(ctx context.Context, key types
 
 // takesPart reports whether the run's load Job created the pod and status lists it.
 func takesPart(run *v1alpha1.EtcdBenchmark, pod *corev1.Pod) bool {
-	index := lifecycle.NewPod(pod).Index
+	index := lifecycle.IndexOf(pod)
 	holds := func(p v1alpha1.PodStatus) bool { return p.Name == pod.Name && int(p.Index) == index }
 	return run.Status.Job != nil && isOf(pod, run.Status.Job.UID) && slices.ContainsFunc(run.Status.Pods, holds)
 }

@@ -119,6 +119,9 @@ func (s *scheduleStep) take(ctx context.Context) (time.Duration, error) {
 	if err := s.discard(ctx); err != nil {
 		return 0, err
 	}
+	if adopted, err := s.adopt(ctx); adopted || err != nil {
+		return 0, err
+	}
 	times, err := schedule.Parse(s.Spec.Schedule, s.Spec.TimeZone)
 	if err == nil {
 		err = history.Check(s.EtcdBenchmarkSchedule)
@@ -157,16 +160,18 @@ func (s *scheduleStep) from() time.Time {
 	return from
 }
 
+// adopt records a suite that an operator has created before it was terminated. The schedule may have changed since, and may
+// not be valid any more.
+func (s *scheduleStep) adopt(ctx context.Context) (adopted bool, err error) {
+	found, err := s.unrecorded(ctx)
+	if found != nil {
+		s.activate(found.Name, history.TemplateID(found.Spec), startOf(s.EtcdBenchmarkSchedule, found.Name))
+	}
+	return found != nil, err
+}
+
 // start creates the suite of the session that is due, if there is one.
 func (s *scheduleStep) start(ctx context.Context, times schedule.Times) (time.Duration, error) {
-	// An operator that was terminated may have created a suite without recording it.
-	switch unrecorded, err := s.unrecorded(ctx); {
-	case err != nil:
-		return 0, err
-	case unrecorded != nil:
-		s.activate(unrecorded.Name, history.TemplateID(unrecorded.Spec), startOf(s.EtcdBenchmarkSchedule, unrecorded.Name))
-		return 0, nil
-	}
 	s.Status.NextScheduleTime = nil
 	if s.Spec.Suspend {
 		return 0, nil

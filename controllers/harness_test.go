@@ -51,8 +51,15 @@ type harness struct {
 // newHarness starts an operator and creates a run of two pods and 100 requests.
 func newHarness(t *testing.T, changes ...func(*v1alpha1.EtcdBenchmark)) *harness {
 	t.Helper()
+	return newHarnessAt(t, 0, changes...)
+}
+
+// newHarnessAt starts an operator whose clock is ahead of that of the API server.
+func newHarnessAt(t *testing.T, ahead time.Duration, changes ...func(*v1alpha1.EtcdBenchmark)) *harness {
+	t.Helper()
 	t.Parallel()
 	s := &harness{t: t, api: cluster.api, clock: &movedClock{}, mu: &sync.Mutex{}, servers: map[string]string{}}
+	s.clock.move(ahead)
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "run-"}}
 	s.must(s.api.Create(t.Context(), ns))
 	s.run = newRun(ns.Name, "put", changes...)

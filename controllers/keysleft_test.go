@@ -150,6 +150,8 @@ func TestACleanupJobOutlivesItsRun(t *testing.T) {
 			s.endWithKeys()
 			job, command := s.cleanupJob(), s.leftover()
 			s.must(s.api.Delete(t.Context(), s.run))
+			s.must(s.api.Get(t.Context(), client.ObjectKeyFromObject(s.run), s.run))
+			s.await("the operator to see the deletion", func() bool { return s.status().ObservedGeneration == s.run.Generation })
 			s.later(3 * time.Minute)
 			s.awaitGone()
 			s.must(s.api.Get(t.Context(), client.ObjectKeyFromObject(job), job))

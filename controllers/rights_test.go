@@ -37,6 +37,10 @@ type decided struct {
 
 // podSettings has an entry for each field of v1alpha1.PodSettings.
 var podSettings = map[string]decided{
+	"labels": {`{app: etcd}`, []string{"metadata", "labels", "app"},
+		"the policy on placement requires the right to create pods, with which the user could create such pods anyway"},
+	"annotations": {`{vault.hashicorp.com/agent-inject: "true"}`, []string{"metadata", "annotations", "vault.hashicorp.com/agent-inject"},
+		"as for labels"},
 	"resources": {`{limits: {cpu: "64", example.org/device: "8"}, requests: {memory: 1Ti}}`, []string{"spec", "containers", "0", "resources"},
 		"quotas and limit ranges judge the pod"},
 	"nodeSelector": {`{node-role.kubernetes.io/control-plane: ""}`, []string{"spec", "nodeSelector"},

@@ -279,6 +279,30 @@ func TestScheduleSurvivesRestarts(t *testing.T) {
 	}
 }
 
+// A session that was created and not recorded is found again, also if the schedule has become invalid or is suspended.
+func TestScheduleThatChangedDuringARestart(t *testing.T) {
+	for name, change := range map[string]func(*v1alpha1.EtcdBenchmarkSchedule){
+		"invalid":   func(s *v1alpha1.EtcdBenchmarkSchedule) { s.Spec.Schedule = "0 0 30 2 *" },
+		"suspended": func(s *v1alpha1.EtcdBenchmarkSchedule) { s.Spec.Suspend = true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newScheduleHarness(t)
+			h.await("the next start", func() bool { return h.status().NextScheduleTime != nil })
+			h.restart(func(r *EtcdBenchmarkScheduleReconciler) {
+				r.Client = lossySchedules{r.Client, func(s *v1alpha1.EtcdBenchmarkSchedule) bool { return s.Status.Active != "" }}
+			})
+			h.nextDay()
+			h.await("a suite", func() bool { return len(h.suites()) == 1 })
+			h.stop()
+			before := h.schedule.DeepCopy()
+			change(h.schedule)
+			h.must(h.api.Patch(t.Context(), h.schedule, client.MergeFrom(before)))
+			h.restart()
+			h.finish(h.active(), 1000)
+		})
+	}
+}
+
 // A suspect session starts another one at once. If that is worse, too, the trend is broken, until an acknowledgement.
 func TestScheduleConfirmsASuspicion(t *testing.T) {
 	h := newScheduleHarness(t, func(s *v1alpha1.EtcdBenchmarkSchedule) { s.Spec.HistoryLimit = 2 })

@@ -86,7 +86,7 @@ func startOperator(t *testing.T, namespace string, clock clock.PassiveClock, tra
 		t.Fatal(err)
 	}
 	r := NewEtcdBenchmarkReconciler(m, "example.org/loadgen:v1")
-	r.Clock, r.Collector, r.Namespaces = clock, collector.New(transport), []string{namespace}
+	r.Clock, r.Collector = clock, collector.New(transport)
 	for _, change := range changes {
 		change(r)
 	}

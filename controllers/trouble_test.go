@@ -48,8 +48,11 @@ func TestPodsForbidden(t *testing.T) {
 		InvolvedObject: corev1.ObjectReference{APIVersion: "batch/v1", Kind: "Job", Namespace: job.Namespace, Name: job.Name, UID: job.UID},
 		Reason:         "FailedCreate", Message: "exceeded quota: compute", FirstTimestamp: metav1.Now(), Type: corev1.EventTypeWarning,
 	}))
-	s.later(16 * time.Second)
-	s.awaitFinished(v1alpha1.ReasonPodsForbidden)
+	// The grace begins when the operator has seen the event.
+	s.await("the run to end", func() bool {
+		s.later(time.Second)
+		return s.condition(v1alpha1.ConditionFinished) == "True/"+v1alpha1.ReasonPodsForbidden
+	})
 	s.checkMessage("exceeded quota: compute")
 	s.await("the Job to be deleted, so that no pod is created", func() bool { return len(s.jobs(v1alpha1.ComponentLoad)) == 0 })
 	s.awaitCondition(v1alpha1.ConditionCleaned, "True/"+v1alpha1.ReasonNothingWritten)
@@ -59,7 +62,7 @@ func TestPodsForbidden(t *testing.T) {
 func TestEventsAreNotListedForAYoungJob(t *testing.T) {
 	r := &EtcdBenchmarkReconciler{Clock: &movedClock{}}
 	o := lifecycle.Observed{
-		Run: newRun("ns", "run"), Job: lifecycle.Job{Exists: true, Created: time.Now()}, Pods: []lifecycle.Pod{{State: lifecycle.PodMissing}},
+		Run: newRun("ns", "run"), Job: lifecycle.Job{Exists: true, Seen: time.Now()}, Pods: []lifecycle.Pod{{State: lifecycle.PodMissing}},
 	}
 	if err := r.observeRefusal(t.Context(), &o); err != nil || o.Job.Refused != "" {
 		t.Errorf("wanted no look at events, found %v and %q", err, o.Job.Refused)

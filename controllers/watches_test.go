@@ -223,9 +223,10 @@ func TestWhatTheCacheHasOfPodsAndJobs(t *testing.T) {
 		"stuck": {ContainerStatuses: []corev1.ContainerStatus{{Name: "loadgen", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ErrImagePull"}}}}},
 	} {
 		pod.Status = status
-		want := lifecycle.NewPod(pod)
+		seen := func(string) time.Time { return pod.CreationTimestamp.Time }
+		want := lifecycle.NewPod(pod, seen)
 		cached := slimmed(t, pod.DeepCopy())
-		if got := lifecycle.NewPod(cached); !reflect.DeepEqual(got, want) {
+		if got := lifecycle.NewPod(cached, seen); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: found the pod %+v, wanted %+v", name, got, want)
 		}
 		if cached.ManagedFields != nil || cached.Size() > pod.Size()-2000 {

@@ -182,8 +182,8 @@ type EtcdBenchmarkSpec struct {
 	// +optional
 	Guard *spec.Guard `json:"guard,omitempty"`
 
-	// pod sets where the client pods run and which resources they may use. It has
-	// no field that could raise a user's rights.
+	// pod sets where the client pods run, which resources they may use, and their
+	// labels. It has no field that could raise a user's rights.
 	//
 	// +optional
 	Pod *PodSettings `json:"pod,omitempty"`

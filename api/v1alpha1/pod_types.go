@@ -12,6 +12,31 @@ type PodSettings struct {
 	// +optional
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 
+	// labels are added to those of the client pods and of the pods that delete
+	// remaining keys: for a policy that demands a label, or for a mesh that would
+	// add a sidecar. The operator's own labels keep Istio's and Linkerd's away.
+	// A label can also let a Service, a NetworkPolicy, a PodDisruptionBudget or a
+	// webhook select the pods. So the user needs the right to create pods.
+	// Refused are the keys of the operator (etcdbench.dev/, app.kubernetes.io/name,
+	// component and managed-by, and those that keep sidecars and evictions away)
+	// and those of Kubernetes (in kubernetes.io and k8s.io, except other ones of
+	// app.kubernetes.io/; controller-uid; job-name). Absent: none are added.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxProperties=32
+	// +kubebuilder:validation:XValidation:rule="!self.exists(k, k.startsWith('etcdbench.dev/') || k.matches('^([^/]*[.])?(kubernetes|k8s)[.]io/') && (!k.startsWith('app.kubernetes.io/') || k in ['app.kubernetes.io/name', 'app.kubernetes.io/component', 'app.kubernetes.io/managed-by']) || k in ['sidecar.istio.io/inject', 'linkerd.io/inject', 'karpenter.sh/do-not-disrupt', 'controller-uid', 'job-name'])",messageExpression="'must not have ' + self.filter(k, k.startsWith('etcdbench.dev/') || k.matches('^([^/]*[.])?(kubernetes|k8s)[.]io/') && (!k.startsWith('app.kubernetes.io/') || k in ['app.kubernetes.io/name', 'app.kubernetes.io/component', 'app.kubernetes.io/managed-by']) || k in ['sidecar.istio.io/inject', 'linkerd.io/inject', 'karpenter.sh/do-not-disrupt', 'controller-uid', 'job-name'])[0] + ': the operator or Kubernetes sets such keys, or they have a meaning to them; remove them'"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 317 && k.matches('^([a-z0-9.-]+/)?[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$'))",message="must have keys such as team or example.org/team"
+	Labels map[string]LabelValue `json:"labels,omitempty"`
+
+	// annotations are added like labels, and the same keys are refused. An
+	// annotation can let a webhook or a network plugin change the pods.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxProperties=32
+	// +kubebuilder:validation:XValidation:rule="!self.exists(k, k.startsWith('etcdbench.dev/') || k.matches('^([^/]*[.])?(kubernetes|k8s)[.]io/') && (!k.startsWith('app.kubernetes.io/') || k in ['app.kubernetes.io/name', 'app.kubernetes.io/component', 'app.kubernetes.io/managed-by']) || k in ['sidecar.istio.io/inject', 'linkerd.io/inject', 'karpenter.sh/do-not-disrupt', 'controller-uid', 'job-name'])",messageExpression="'must not have ' + self.filter(k, k.startsWith('etcdbench.dev/') || k.matches('^([^/]*[.])?(kubernetes|k8s)[.]io/') && (!k.startsWith('app.kubernetes.io/') || k in ['app.kubernetes.io/name', 'app.kubernetes.io/component', 'app.kubernetes.io/managed-by']) || k in ['sidecar.istio.io/inject', 'linkerd.io/inject', 'karpenter.sh/do-not-disrupt', 'controller-uid', 'job-name'])[0] + ': the operator or Kubernetes sets such keys, or they have a meaning to them; remove them'"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 317 && k.matches('^([a-z0-9.-]+/)?[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$'))",message="must have keys such as team or example.org/team"
+	Annotations map[string]AnnotationValue `json:"annotations,omitempty"`
+
 	// nodeSelector restricts the nodes of the client pods. Absent: any node.
 	//
 	// +optional
@@ -44,6 +69,17 @@ type PodSettings struct {
 	// +kubebuilder:validation:MaxItems=8
 	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
 }
+
+// LabelValue is the value of a label.
+//
+// +kubebuilder:validation:MaxLength=63
+// +kubebuilder:validation:Pattern=`^([A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?)?$`
+type LabelValue string
+
+// AnnotationValue is the value of an annotation.
+//
+// +kubebuilder:validation:MaxLength=2048
+type AnnotationValue string
 
 // PodLossPolicy is what happens to a run that loses a client pod after its
 // start.

@@ -4,9 +4,12 @@ import (
 	"bufio"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 )
@@ -123,5 +126,50 @@ func TestCleanBesideALiveRun(t *testing.T) {
 	}
 	if left := prefixes(t, endpoint); len(left) != 0 {
 		t.Errorf("the live run left %v", left)
+	}
+}
+
+// The command that a run prints when it is left, typed in a shell, deletes the run's keys and no others.
+func TestTheCommandThatDeletesWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	cluster := etcdtest.Start(t, 1, nil)
+	manifest := strings.Replace(besideOthers(endless), "target: {", `target: {keyPrefix: "mine/it's/", `, 1)
+	cmd, folder := process(t, manifest, "run", "--local", "-f", "-", "--endpoints", cluster.Endpoints[0])
+	lines := bufio.NewScanner(started(t, cmd, cmd.StderrPipe))
+	var command string
+	for interrupted := 0; lines.Scan(); {
+		if interrupted < 2 && (strings.Contains(lines.Text(), "/s") || interrupted == 1) {
+			interrupted++
+			_ = cmd.Process.Signal(os.Interrupt)
+		}
+		if _, after, found := strings.Cut(lines.Text(), " as etcdctl: "); found {
+			command = after
+		}
+	}
+	if got := exitStatus(t, cmd.Wait()); got != 3 || command == "" {
+		t.Fatalf("exit status %d and the command %q", got, command)
+	}
+	client := cluster.Client(t, "", "")
+	if _, err := client.Put(t.Context(), "mine/others", "x"); err != nil {
+		t.Fatal(err)
+	}
+	kubectl := "#!/bin/sh\nshift\nexec " + os.Args[0] + ` "$@"` + "\n"
+	if err := os.WriteFile(filepath.Join(folder, "kubectl"), []byte(kubectl), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	typed, _ := process(t, "")
+	typed.Path, typed.Args = "/bin/sh", []string{"sh", "-c", command}
+	typed.Env = append(typed.Env, "PATH="+folder+":"+os.Getenv("PATH"))
+	if out, err := typed.CombinedOutput(); err != nil {
+		t.Errorf("%s: %v\n%s", command, err, out)
+	}
+	left, err := client.Get(t.Context(), "", clientv3.WithPrefix(), clientv3.WithKeysOnly())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kv := range left.Kvs {
+		if key := string(kv.Key); key != "mine/others" && key != "etcdbench/.lock" {
+			t.Errorf("%s left %s", command, key)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"syscall"
 
 	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
@@ -31,6 +32,9 @@ var errUsage = errors.New("manager --help lists the flags")
 func main() {
 	ctx := ctrl.SetupSignalHandler()
 	err := run(ctx, os.Args[1:])
+	if errors.Is(err, errNamespacesChanged) {
+		err = restart()
+	}
 	status := statusOf(err)
 	if status != exitDone {
 		fmt.Fprintln(os.Stderr, "manager:", err)
@@ -65,12 +69,17 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return fmt.Errorf("found no cluster; set --kubeconfig or KUBECONFIG, or run in a pod with a service account: %w", err)
 	}
-	m, err := newManager(config, o)
+	return serve(ctx, config, o)
+}
+
+// restart replaces this process by a new one with the same arguments. A kubelet would start a container that has ended
+// later each time, so that whoever may change the rights in one namespace could delay the runs of all.
+func restart() error {
+	program, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	ctrl.Log.Info("Starting", "version", version, "clientImage", o.clientImage, "namespaces", o.namespaces)
-	return m.Start(ctx)
+	return syscall.Exec(program, os.Args, os.Environ())
 }
 
 func setLogger() {

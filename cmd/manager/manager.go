@@ -1,7 +1,10 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -9,6 +12,7 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
@@ -34,22 +38,30 @@ func newScheme() *runtime.Scheme {
 	return scheme
 }
 
-// newManager returns a manager with all controllers and probes registered.
-func newManager(config *rest.Config, o options) (ctrl.Manager, error) {
-	m, err := ctrl.NewManager(config, managerOptions(o))
-	if err != nil {
-		return nil, fmt.Errorf("making the manager: %w", err)
+// newManager returns a manager with all controllers and probes registered, and what the readiness probe asks. The cache
+// has the namespaces of the scope.
+func newManager(config *rest.Config, o options, s scope) (m ctrl.Manager, isReady func() error, err error) {
+	if m, err = ctrl.NewManager(config, managerOptions(o, s)); err != nil {
+		return nil, nil, fmt.Errorf("making the manager: %w", err)
 	}
-	if err := addProbes(m); err != nil {
-		return nil, err
+	if s.isEmpty() {
+		// Without a namespace, the cache would have all of them.
+		isReady = func() error { return errors.New("the operator may read none of its namespaces") }
+		return m, isReady, addProbes(m, isReady)
 	}
-	return m, addControllers(m, o)
+	if isReady, err = syncedOf(m.GetCache()); err != nil {
+		return nil, nil, fmt.Errorf("preparing the cache: %w", err)
+	}
+	if err := addProbes(m, isReady); err != nil {
+		return nil, nil, err
+	}
+	return m, isReady, addControllers(m, o)
 }
 
-func managerOptions(o options) ctrl.Options {
+func managerOptions(o options, s scope) ctrl.Options {
 	return ctrl.Options{
 		Scheme:                        newScheme(),
-		Cache:                         controllers.CacheOptions(o.namespaces),
+		Cache:                         controllers.CacheOptions(s.Readable),
 		HealthProbeBindAddress:        o.probeAddress,
 		LeaderElection:                o.leaderElect,
 		LeaderElectionID:              leaseName,
@@ -66,16 +78,38 @@ func managerOptions(o options) ctrl.Options {
 	}
 }
 
-func addProbes(m ctrl.Manager) error {
+// addProbes adds the liveness probe, and a readiness probe that succeeds when isReady returns no error.
+func addProbes(m ctrl.Manager, isReady func() error) error {
 	if err := m.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return err
 	}
-	return m.AddReadyzCheck("ping", healthz.Ping)
+	return m.AddReadyzCheck("caches", func(*http.Request) error { return isReady() })
+}
+
+// syncedOf has the cache hold all kinds that controllers need, also in a replica that does not lead, and returns a function
+// that reports whether it holds them.
+func syncedOf(c cache.Cache) (func() error, error) {
+	informers := map[string]cache.Informer{}
+	for _, kind := range controllers.Kinds() {
+		informer, err := c.GetInformer(context.Background(), kind, cache.BlockUntilSynced(false))
+		if err != nil {
+			return nil, err
+		}
+		informers[fmt.Sprintf("%T", kind)] = informer
+	}
+	return func() error {
+		for kind, informer := range informers {
+			if !informer.HasSynced() {
+				return fmt.Errorf("the cache has not received all objects of type %s", kind)
+			}
+		}
+		return nil
+	}, nil
 }
 
 func addControllers(m ctrl.Manager, o options) error {
 	benchmarks := controllers.NewEtcdBenchmarkReconciler(m, o.clientImage)
-	benchmarks.Namespaces, benchmarks.Caps = o.namespaces, o.caps
+	benchmarks.Caps = o.caps
 	if err := benchmarks.SetupWithManager(m, controller.Options{MaxConcurrentReconciles: o.workers}); err != nil {
 		return fmt.Errorf("registering the controller of EtcdBenchmarks: %w", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
@@ -51,7 +52,7 @@ func parseOptions(args []string, out io.Writer) (options, error) {
 	flags.StringVar(&o.probeAddress, "health-probe-bind-address", ":8081", "`ADDRESS` of /healthz and /readyz; 0 turns them off")
 	flags.BoolVar(&o.leaderElect, "leader-elect", false, "elect a leader, so that only one of several replicas works")
 	flags.StringVar(&o.leaderElectionNamespace, "leader-election-namespace", "", "`NAMESPACE` of the leader's lease; by default the manager's own")
-	flags.Func("namespaces", "`NAMESPACES` of the runs, separated by commas; by default all", appendNames(&o.namespaces))
+	flags.Func("namespaces", "`NAMESPACES` of the runs, separated by commas; by default all. The operator leaves out a namespace that it may not read, and starts again when it may", appendNames(&o.namespaces))
 	flags.IntVar(&o.workers, "workers", controllers.DefaultWorkers, "how many runs the operator handles at a time. A higher number makes it faster when many runs end together, and sends more requests to the API server")
 	o.registerCaps(flags)
 	flags.BoolVar(&o.version, "version", false, "print the version and exit")
@@ -110,6 +111,18 @@ func appendNames(list *[]string) func(string) error {
 		}
 		return nil
 	}
+}
+
+// ownNamespace is that of the operator's lease; empty outside a cluster.
+func (o options) ownNamespace() string {
+	if o.leaderElectionNamespace != "" {
+		return o.leaderElectionNamespace
+	}
+	name, err := os.ReadFile("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(name))
 }
 
 func (o *options) check(rest []string) error {

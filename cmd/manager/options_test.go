@@ -135,7 +135,7 @@ func TestHelpIsNoFailure(t *testing.T) {
 
 // TestLease: an outage of the API server of 30 s must not end the leader.
 func TestLease(t *testing.T) {
-	o := managerOptions(options{leaderElect: true})
+	o := managerOptions(options{leaderElect: true}, scope{})
 	if o.RenewDeadline.Seconds() <= 30+o.RetryPeriod.Seconds() || *o.LeaseDuration <= *o.RenewDeadline || !o.LeaderElectionReleaseOnCancel {
 		t.Errorf("found lease %s, deadline %s, retry %s", o.LeaseDuration, o.RenewDeadline, o.RetryPeriod)
 	}

@@ -21,6 +21,13 @@ their keys. The Helm chart runs it before it removes the operator.
 Flags:
 `
 
+const (
+	// requestTimeout ends a request that the API server does not answer, so that it is sent again.
+	requestTimeout = 15 * time.Second
+	// retryFor is how long it tries again to remove finalizers. The chart's Job ends a minute after the timeout.
+	retryFor = 40 * time.Second
+)
+
 // uninstallCommand is `manager uninstall`.
 func uninstallCommand(ctx context.Context, args []string) error {
 	o, err := parseUninstall(args, os.Stderr)
@@ -32,11 +39,12 @@ func uninstallCommand(ctx context.Context, args []string) error {
 	if err != nil {
 		return fmt.Errorf("found no cluster; set --kubeconfig or KUBECONFIG, or run in a pod with a service account: %w", err)
 	}
+	config.Timeout = requestTimeout
 	c, err := client.New(config, client.Options{Scheme: newScheme()})
 	if err != nil {
 		return err
 	}
-	runs := uninstall.Runs{Client: c, Namespaces: o.namespaces, Poll: time.Second, Log: os.Stdout}
+	runs := uninstall.Runs{Client: c, Namespaces: o.namespaces, Poll: time.Second, Retry: retryFor, Log: os.Stdout}
 	return runs.Release(ctx, o.timeout)
 }
 

@@ -86,12 +86,11 @@ func release(o Observed, d *Decision, now time.Time) {
 // overdueAt is when a running pod is deleted. A pod that did not report in its time is deleted at once: it hangs, and
 // its keys can only be deleted after it has ended.
 func overdueAt(o Observed, p Pod) time.Time {
-	finished := o.status().CompletionTime.Time
 	silent := func(s v1alpha1.PodStatus) bool { return s.Name == p.Name && s.Partial }
 	if slices.ContainsFunc(o.status().Pods, silent) {
-		return finished
+		return o.Seen.End
 	}
-	return finished.Add(releaseGrace)
+	return o.Seen.End.Add(releaseGrace)
 }
 
 // clean has the remaining keys deleted. The cleanup Job starts only when no pod is alive that could still write or
@@ -124,7 +123,7 @@ func clean(o Observed, d *Decision, now time.Time) {
 // deletion is on a node that does not answer. The cleanup Job sees whether that pod shows that it lives.
 func stillWrites(o Observed, now time.Time) bool {
 	lives := func(p Pod) bool { return p.State == PodRunning || p.State == PodWaiting }
-	assumedEnd := o.status().CompletionTime.Add(releaseGrace + time.Minute)
+	assumedEnd := o.Seen.End.Add(releaseGrace + time.Minute)
 	return now.Before(assumedEnd) && slices.ContainsFunc(o.allPods(), lives)
 }
 
@@ -162,7 +161,7 @@ func writesUntil(o Observed) time.Time {
 
 func failedCleanup(o Observed, d *Decision) {
 	switch {
-	case o.deleting() && o.Cleanup.Created.Before(o.Run.DeletionTimestamp.Time):
+	case o.deleting() && !o.Cleanup.Seen.After(o.Seen.Deletion):
 		d.do(DeleteCleanup)
 	case o.deleting():
 		giveUp(o, d)
@@ -229,7 +228,7 @@ func releaseObject(o Observed, d *Decision) {
 
 func hasFinalizer(o Observed) bool { return slices.Contains(o.Run.Finalizers, v1alpha1.Finalizer) }
 
-func releaseObjectBy(o Observed) time.Time { return o.Run.DeletionTimestamp.Add(deletionGrace) }
+func releaseObjectBy(o Observed) time.Time { return o.Seen.Deletion.Add(deletionGrace) }
 
 // keys reports whether keys of the run are left, according to the pods.
 func keys(o Observed) Cleaned {

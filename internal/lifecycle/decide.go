@@ -19,6 +19,7 @@ type step func(Observed, time.Time) *Decision
 // Decide returns what happens next. Completion is checked before the reasons to end early, so a stop after the last
 // result changes nothing.
 func Decide(o Observed, now time.Time) Decision {
+	o.Seen = o.Seen.by(now)
 	return firstOf(o, now, decideOverdue, decideAftermath, decideCompleted, decidePartlyCompleted, decideEnding,
 		decideResolve, decideQueue, decideCreate, decideLock, decideGather, decideArm, decideStart, decideRun)
 }
@@ -80,7 +81,7 @@ func decideResolve(o Observed, now time.Time) *Decision {
 
 // pauseToResolve grows when the target takes long.
 func pauseToResolve(o Observed, now time.Time) time.Duration {
-	if !o.started().IsZero() && now.After(o.started().Add(targetGrace)) {
+	if now.After(o.Seen.Run.Add(targetGrace)) {
 		return resolveLater
 	}
 	return resolveEvery

@@ -25,7 +25,7 @@ func scenario(changes ...change) Observed {
 	run := newRun(2)
 	run.Finalizers = []string{v1alpha1.Finalizer}
 	run.Status.StartTime = &metav1.Time{Time: t0}
-	o := Observed{Run: run}
+	o := Observed{Run: run, Seen: Seen{Run: t0}}
 	o.Pods, _ = AssignPods(run, nil)
 	for _, c := range changes {
 		c(&o)
@@ -45,7 +45,7 @@ func admitted(o *Observed) {
 func created(o *Observed) {
 	admitted(o)
 	o.Run.Status.Job = &v1alpha1.JobReference{Name: o.Run.LoadJobName(), UID: "job"}
-	o.Job = Job{Exists: true, UID: "job", Created: t0}
+	o.Job = Job{Exists: true, UID: "job", Seen: t0}
 }
 
 func running(o *Observed) {
@@ -82,7 +82,7 @@ func done(o *Observed) {
 
 func finished(reason string) change {
 	return func(o *Observed) {
-		o.Run.Status.CompletionTime = &metav1.Time{Time: t0}
+		o.Run.Status.CompletionTime, o.Seen.End = &metav1.Time{Time: t0}, t0
 		o.Run.Status.Conditions = append(o.Run.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: reason})
 	}
 }
@@ -94,7 +94,7 @@ func cleaned(status metav1.ConditionStatus) change {
 }
 
 func deleted(at time.Time) change {
-	return func(o *Observed) { o.Run.DeletionTimestamp = &metav1.Time{Time: at} }
+	return func(o *Observed) { o.Run.DeletionTimestamp, o.Seen.Deletion = &metav1.Time{Time: at}, at }
 }
 
 func ended(o *Observed) {
@@ -106,7 +106,7 @@ func ended(o *Observed) {
 func stuck(reason string, since time.Time) change {
 	return func(o *Observed) {
 		created(o)
-		o.Pods[1] = Pod{Index: 1, Name: "b", State: PodWaiting, Stuck: &Problem{reason, "because"}, StuckSince: since}
+		o.Pods[1] = Pod{Index: 1, Name: "b", State: PodWaiting, Stuck: &Problem{reason, "because"}, StuckSeen: since}
 	}
 }
 
@@ -218,7 +218,7 @@ func TestEndings(t *testing.T) {
 		"no image":                  {scenario(stuck(v1alpha1.ReasonImageUnavailable, t0)), imageGrace, v1alpha1.ReasonImageUnavailable, true},
 		"no room":                   {scenario(stuck(v1alpha1.ReasonUnschedulable, t0)), 60 * time.Second, v1alpha1.ReasonUnschedulable, true},
 		"never ready":               {scenario(running, pod(0, func(p *Pod) { p.Ready = false })), 60 * time.Second, v1alpha1.ReasonPodsNotReady, true},
-		"refused":                   {scenario(created, func(o *Observed) { o.Job.Refused, o.Job.RefusedSince = "quota", t0 }), refusalGrace, v1alpha1.ReasonPodsForbidden, true},
+		"refused":                   {scenario(created, func(o *Observed) { o.Job.Refused, o.Job.RefusalSeen = "quota", t0 }), refusalGrace, v1alpha1.ReasonPodsForbidden, true},
 		"time over":                 {scenario(startSet(t0)), 200 * time.Second, v1alpha1.ReasonTimedOut, true},
 		"a pod gone":                {scenario(startSet(t0), pod(1, func(p *Pod) { p.State = PodGone })), 0, v1alpha1.ReasonPodFailed, false},
 		"a pod ended, no message":   {scenario(startSet(t0), ended), 0, v1alpha1.ReasonPodFailed, false},
@@ -300,7 +300,7 @@ func TestFinishedAMinuteAfterTheTimeout(t *testing.T) {
 	for _, reason := range []string{v1alpha1.ReasonTimedOut, v1alpha1.ReasonStopped, v1alpha1.ReasonGuardStopped, v1alpha1.ReasonPodFailed} {
 		for _, before := range []time.Duration{0, time.Second, 30 * time.Second, time.Minute} {
 			since := func(o *Observed) {
-				o.Run.Status.Ending = &v1alpha1.Ending{Reason: reason, Message: "m", Since: metav1.NewTime(over.Add(-before))}
+				o.Run.Status.Ending, o.Seen.Ending = &v1alpha1.Ending{Reason: reason, Message: "m"}, over.Add(-before)
 			}
 			o := scenario(startSet(t0), since)
 			if d := Decide(o, over.Add(-before)); d.Finish != nil {

@@ -47,6 +47,7 @@ func decideEnding(o Observed, now time.Time) *Decision {
 // Refuse returns the decision to end the run for a reason that only an action can find, for example a load Job that the
 // API server does not accept. For a finished run, the reason is a refused cleanup Job.
 func Refuse(o Observed, p Problem, now time.Time) Decision {
+	o.Seen = o.Seen.by(now)
 	if o.finished() {
 		return refuseCleanup(o, p.Message)
 	}
@@ -77,11 +78,11 @@ func end(o Observed, e v1alpha1.Ending, now time.Time) *Decision {
 // reportedBy is the deadline for the reports of the live pods. A run finishes at most a minute after its timeout; only
 // after an absence of the operator the pods get more time.
 func reportedBy(o Observed, e v1alpha1.Ending) time.Time {
-	by, limit := e.Since.Add(endingGrace(e.Reason)), timesOut(o).Add(timeoutGrace)
+	by, limit := o.Seen.Ending.Add(endingGrace(e.Reason)), timesOut(o).Add(timeoutGrace)
 	if by.Before(limit) {
 		return by
 	}
-	return latest(limit, e.Since.Add(min(timeoutGrace, endingGrace(e.Reason))))
+	return latest(limit, o.Seen.Ending.Add(min(timeoutGrace, endingGrace(e.Reason))))
 }
 
 func latest(a, b time.Time) time.Time {
@@ -222,7 +223,7 @@ func lost(p Pod, what string) *Problem {
 // checkStuck leaves unschedulable pods to checkPreparation, because a new node may make room for them.
 func checkStuck(o Observed, now time.Time) *Problem {
 	for _, p := range o.Pods {
-		if p.Stuck != nil && !p.isUnschedulable() && !now.Before(p.StuckSince.Add(imageGrace)) {
+		if p.Stuck != nil && !p.isUnschedulable() && !now.Before(p.StuckSeen.Add(imageGrace)) {
 			return &Problem{p.Stuck.Reason, p.String() + " cannot start: " + p.Stuck.Message}
 		}
 	}
@@ -230,7 +231,7 @@ func checkStuck(o Observed, now time.Time) *Problem {
 }
 
 func checkRefused(o Observed, now time.Time) *Problem {
-	if o.Job.Refused == "" || o.countPods(isMissing) == 0 || now.Before(o.Job.RefusedSince.Add(refusalGrace)) {
+	if o.Job.Refused == "" || o.countPods(isMissing) == 0 || now.Before(o.Job.RefusalSeen.Add(refusalGrace)) {
 		return nil
 	}
 	return &Problem{v1alpha1.ReasonPodsForbidden, "A quota, a limit range or an admission policy refuses the client pods: " + o.Job.Refused}
@@ -305,7 +306,7 @@ func checkTimeout(o Observed, now time.Time) *Problem {
 }
 
 func checkTarget(o Observed, now time.Time) *Problem {
-	until := o.started().Add(targetGrace)
+	until := o.Seen.Run.Add(targetGrace)
 	if o.Target.Starting > 0 {
 		until = latest(until, membersBy(o, now))
 	}
@@ -315,9 +316,9 @@ func checkTarget(o Observed, now time.Time) *Problem {
 	return &Problem{v1alpha1.ReasonTargetNotFound, o.Target.Missing}
 }
 
-// preparedBy counts from the Job's creation, the admission, or when the run got the lock, whichever is last.
+// preparedBy counts from when the Job was first seen, the admission, or when the run got the lock, whichever is last.
 func preparedBy(o Observed) time.Time {
-	from := o.Job.Created
+	from := o.Job.Seen
 	if a := o.status().Admission; a != nil {
 		from = latest(from, a.At.Time)
 		if a.LockedAt != nil {
@@ -349,11 +350,11 @@ func timesOut(o Observed) time.Time {
 func deadlines(o Observed) []time.Time {
 	out := []time.Time{timesOut(o), preparedBy(o)}
 	if o.Job.Refused != "" {
-		out = append(out, o.Job.RefusedSince.Add(refusalGrace))
+		out = append(out, o.Job.RefusalSeen.Add(refusalGrace))
 	}
 	for _, p := range o.Pods {
 		if p.Stuck != nil {
-			out = append(out, p.StuckSince.Add(imageGrace))
+			out = append(out, p.StuckSeen.Add(imageGrace))
 		}
 		if !p.Asked.IsZero() {
 			out = append(out, p.Asked.Add(firstScrapeGrace))

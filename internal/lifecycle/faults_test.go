@@ -123,7 +123,7 @@ func onWaiting(problem Problem) func(*world) bool {
 	return func(w *world) bool {
 		for _, name := range w.names() {
 			if p := w.pods[name]; p.State == PodWaiting {
-				p.Stuck, p.StuckSince, w.frozen[name] = &problem, w.now, true
+				p.Stuck, p.StuckSeen, w.frozen[name] = &problem, w.now, true
 				return true
 			}
 		}
@@ -162,8 +162,8 @@ var faults = []fault{
 		}
 	}), []string{v1alpha1.ReasonStopped}},
 	{"the Job deleted", false, func(w *world) bool { defer w.deleteJob(); return w.job.Exists }, []string{v1alpha1.ReasonJobDeleted}},
-	{"pods refused", false, always(func(w *world) { w.job.Refused, w.job.RefusedSince = "exceeded quota", w.now }), []string{v1alpha1.ReasonPodsForbidden}},
-	{"the target gone", false, always(func(w *world) { w.target = false }), []string{v1alpha1.ReasonTargetNotFound}},
+	{"pods refused", false, always(func(w *world) { w.job.Refused, w.job.RefusalSeen = "exceeded quota", w.now }), []string{v1alpha1.ReasonPodsForbidden}},
+	{"the target gone", false, always(func(w *world) { w.target, w.targetBack = false, w.now.Add(2*targetGrace) }), []string{v1alpha1.ReasonTargetNotFound}},
 	{"other runs in front", false, always(func(w *world) { w.ahead, w.rivals = w.ahead+3, w.rivals+3 }), nil},
 	{"the operator away until the timeout", false, always(func(w *world) { w.leave(seconds(w.run.Spec.TimeoutSeconds)) }), silentReasons},
 	{"pods that time out by their own timers", false, always((*world).timer), silentReasons},

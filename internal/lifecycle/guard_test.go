@@ -24,7 +24,7 @@ func TestAGuardThatFiresEndsTheRun(t *testing.T) {
 	if d.Ending == nil || d.Ending.Reason != v1alpha1.ReasonGuardStopped || !strings.Contains(d.Ending.Message, "NOSPACE") || d.Finish != nil {
 		t.Fatalf("wanted the run to end as GuardStopped, found %+v", d)
 	}
-	kept := scenario(startSet(t0), pod(0, fired), func(o *Observed) { o.Run.Status.Ending = d.Ending })
+	kept := scenario(startSet(t0), pod(0, fired), func(o *Observed) { o.Run.Status.Ending, o.Seen.Ending = d.Ending, t0 })
 	if got, want := acts(Decide(kept, t0.Add(time.Second))), "Annotate a stop, Annotate b stop"; got != want {
 		t.Errorf("wanted %q, found %q", want, got)
 	}

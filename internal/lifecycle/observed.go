@@ -13,7 +13,9 @@ import (
 // Observed is everything that is known about a run at one moment. Decide never changes it.
 type Observed struct {
 	// Run is the object as it was read; its status holds the state of the run.
-	Run    *v1alpha1.EtcdBenchmark
+	Run *v1alpha1.EtcdBenchmark
+	// Seen is when the operator first saw the states of the run.
+	Seen   Seen
 	Target Target
 	// Caps are the operator's limits; RunsBefore is the result of the function RunsBefore.
 	Caps       Caps
@@ -28,6 +30,23 @@ type Observed struct {
 	ExtraPods []Pod
 	// PodsLive means that Pods were read from the API server and not from the cache.
 	PodsLive bool
+}
+
+// Seen is when this operator process first saw a state of the run. A state that it has not seen before has the zero value,
+// which counts as now.
+type Seen struct {
+	// Run is the object, Ending that it ends early, End that it has finished, Deletion that it is being deleted.
+	Run, Ending, End, Deletion time.Time
+}
+
+// by replaces zero values.
+func (s Seen) by(now time.Time) Seen {
+	for _, at := range []*time.Time{&s.Run, &s.Ending, &s.End, &s.Deletion} {
+		if at.IsZero() {
+			*at = now
+		}
+	}
+	return s
 }
 
 // Target is the resolved target. It is used only until status.target has endpoints.
@@ -47,19 +66,21 @@ type Target struct {
 
 // Job is the load Job.
 type Job struct {
-	Exists  bool
-	UID     types.UID
-	Created time.Time
-	// Refused is the API server's message if it refuses the Job's pods, since RefusedSince.
-	Refused      string
-	RefusedSince time.Time
+	Exists bool
+	UID    types.UID
+	// Seen is when the operator first saw it.
+	Seen time.Time
+	// Refused is the API server's message if it refuses the Job's pods, and RefusalSeen is when the operator first saw that.
+	Refused     string
+	RefusalSeen time.Time
 }
 
 // Cleanup is the Job that deletes the remaining keys.
 type Cleanup struct {
-	Exists    bool
-	Deleting  bool
-	Created   time.Time
+	Exists   bool
+	Deleting bool
+	// Seen is when the operator first saw it. A Job that it sees together with the run's deletion is seen before that.
+	Seen      time.Time
 	Succeeded bool
 	// Failed is why the Job failed; empty otherwise.
 	Failed string

@@ -9,6 +9,8 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
@@ -35,13 +37,16 @@ const (
 
 // Pod is one client pod.
 type Pod struct {
-	Index   int
-	Name    string
+	Index int
+	Name  string
+	// UID and Version are those of the object that was read.
+	UID     types.UID
+	Version string
 	Node    string
 	IP      string
 	Created time.Time
 	State   PodState
-	// DeleteBy, if set, is the end of the grace period of a deleted pod.
+	// DeleteBy, if set, is the end of the grace period of a deleted pod, from when the operator first saw its deletion.
 	DeleteBy time.Time
 	// Started means that the container has run and may have written keys.
 	Started bool
@@ -51,9 +56,9 @@ type Pod struct {
 	// Exited: the node confirms that the container has ended. A pod can be Failed or gone although its silent node
 	// still runs the container.
 	Exited bool
-	// Stuck is why the container cannot start, since StuckSince.
-	Stuck      *Problem
-	StuckSince time.Time
+	// Stuck is why the container cannot start, and StuckSeen is when the operator first saw that.
+	Stuck     *Problem
+	StuckSeen time.Time
 	// StartAt, Admitted, Stop and Collected are the pod's annotations.
 	StartAt                   string
 	Admitted, Stop, Collected bool
@@ -78,11 +83,13 @@ type Pod struct {
 	Asked time.Time
 }
 
-// NewPod converts a pod of the load Job.
-func NewPod(p *corev1.Pod) Pod {
+// NewPod converts a pod of the load Job. seen returns when the operator first saw something about the pod.
+func NewPod(p *corev1.Pod, seen func(what string) time.Time) Pod {
 	out := Pod{
-		Index:     indexOf(p),
+		Index:     IndexOf(p),
 		Name:      p.Name,
+		UID:       p.UID,
+		Version:   p.ResourceVersion,
 		Node:      p.Spec.NodeName,
 		IP:        p.Status.PodIP,
 		Created:   p.CreationTimestamp.Time,
@@ -93,14 +100,16 @@ func NewPod(p *corev1.Pod) Pod {
 		Ready:     conditionOf(p, corev1.PodReady).Status == corev1.ConditionTrue,
 	}
 	if p.DeletionTimestamp != nil {
-		out.DeleteBy = p.DeletionTimestamp.Time
+		out.DeleteBy = seen("deletion").Add(time.Duration(ptr.Deref(p.DeletionGracePeriodSeconds, 0)) * time.Second)
 	}
 	out.State, out.Started = stateOf(p)
 	if out.State == PodEnded {
 		out.Exit, out.Exited = exitOf(p), hasExited(p)
 	}
 	if out.State == PodWaiting {
-		out.Stuck, out.StuckSince = stuckOf(p)
+		if out.Stuck = stuckOf(p); out.Stuck != nil {
+			out.StuckSeen = seen(out.Stuck.Reason)
+		}
 	}
 	return out
 }
@@ -293,8 +302,8 @@ func byAge(pods []Pod) []Pod {
 	})
 }
 
-// indexOf returns -1 for a pod without an index; an Indexed Job creates none.
-func indexOf(p *corev1.Pod) int {
+// IndexOf returns -1 for a pod without an index; an Indexed Job creates none.
+func IndexOf(p *corev1.Pod) int {
 	i, err := strconv.Atoi(p.Annotations[batchv1.JobCompletionIndexAnnotation])
 	if err != nil {
 		return -1

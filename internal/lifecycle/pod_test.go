@@ -53,7 +53,7 @@ func TestNewPod(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			p := NewPod(&corev1.Pod{Status: tc.status})
+			p := NewPod(&corev1.Pod{Status: tc.status}, func(string) time.Time { return t0 })
 			got := ""
 			if p.Stuck != nil {
 				got = p.Stuck.Reason + " " + p.Stuck.Message
@@ -64,8 +64,8 @@ func TestNewPod(t *testing.T) {
 			if certain := name == "killed" || name == "never could run"; p.Exited != certain {
 				t.Errorf("its container has certainly ended: %v, wanted %v", p.Exited, certain)
 			}
-			if strings.HasPrefix(got, "Image") && !p.StuckSince.Equal(t0) {
-				t.Errorf("wanted stuck since its node was chosen, found %s", p.StuckSince)
+			if strings.HasPrefix(got, "Image") && !p.StuckSeen.Equal(t0) {
+				t.Errorf("wanted it stuck since the operator saw it, found %s", p.StuckSeen)
 			}
 		})
 	}
@@ -141,11 +141,11 @@ func TestConcludePrefersTheScrape(t *testing.T) {
 
 func TestIndexOf(t *testing.T) {
 	p := &corev1.Pod{}
-	if i := NewPod(p).Index; i != -1 {
+	if i := IndexOf(p); i != -1 {
 		t.Errorf("wanted -1 for a pod without an index, found %d", i)
 	}
 	p.Annotations = map[string]string{batchv1.JobCompletionIndexAnnotation: "7"}
-	if i := NewPod(p).Index; i != 7 {
+	if i := IndexOf(p); i != 7 {
 		t.Errorf("wanted 7, found %d", i)
 	}
 }

@@ -3,7 +3,6 @@ package lifecycle
 import (
 	"cmp"
 	"fmt"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -62,22 +61,16 @@ func exitOf(p *corev1.Pod) string {
 	return fmt.Sprintf("was ended by the cluster: %s", cmp.Or(p.Status.Message, p.Status.Reason, "no reason given"))
 }
 
-// stuckOf returns what prevents the pod from starting. since is when its node was chosen, because the kubelet sets no
-// time on a waiting container.
-func stuckOf(p *corev1.Pod) (stuck *Problem, since time.Time) {
-	scheduled := conditionOf(p, corev1.PodScheduled)
-	if scheduled.Status == corev1.ConditionFalse {
-		return &Problem{v1alpha1.ReasonUnschedulable, scheduled.Message}, scheduled.LastTransitionTime.Time
+// stuckOf returns what prevents the pod from starting; nil if nothing does.
+func stuckOf(p *corev1.Pod) *Problem {
+	if scheduled := conditionOf(p, corev1.PodScheduled); scheduled.Status == corev1.ConditionFalse {
+		return &Problem{v1alpha1.ReasonUnschedulable, scheduled.Message}
 	}
 	w := containerOf(p).State.Waiting
 	if w == nil || waitingReasons[w.Reason] == "" {
-		return nil, time.Time{}
+		return nil
 	}
-	since = scheduled.LastTransitionTime.Time
-	if since.IsZero() {
-		since = p.CreationTimestamp.Time
-	}
-	return &Problem{waitingReasons[w.Reason], fmt.Sprintf("%s: %s", w.Reason, cmp.Or(w.Message, containerImage(p)))}, since
+	return &Problem{waitingReasons[w.Reason], fmt.Sprintf("%s: %s", w.Reason, cmp.Or(w.Message, containerImage(p)))}
 }
 
 func containerImage(p *corev1.Pod) string {

@@ -12,7 +12,7 @@ import (
 
 // live simulates the cluster for a while: each possible next event may or may not happen.
 func (w *world) live(hostile bool) {
-	w.target = w.target || w.rand.IntN(3) > 0
+	w.target = w.target || !w.now.Before(w.targetBack) && w.rand.IntN(3) > 0
 	if w.job.Exists {
 		w.makePods()
 	}
@@ -57,7 +57,7 @@ func (w *world) makePods() {
 func (w *world) startOrStick(p *Pod, hostile bool) {
 	p.Node = "node"
 	if hostile && w.rand.IntN(10) == 0 {
-		p.Stuck, p.StuckSince = &Problem{v1alpha1.ReasonImageUnavailable, "no image"}, w.now
+		p.Stuck, p.StuckSeen = &Problem{v1alpha1.ReasonImageUnavailable, "no image"}, w.now
 		return
 	}
 	if p.Stuck == nil {
@@ -68,7 +68,7 @@ func (w *world) startOrStick(p *Pod, hostile bool) {
 func (w *world) workOnCleanup(hostile bool) {
 	switch {
 	case !w.cleanup.Exists, hostile && w.rand.IntN(3) == 0:
-	case hostile && w.rand.IntN(2) == 0 || w.now.Sub(w.cleanup.Created) > 2*time.Minute:
+	case hostile && w.rand.IntN(2) == 0 || w.now.Sub(w.cleanup.Seen) > 2*time.Minute:
 		w.cleanup.Failed = "no luck"
 	case hostile && w.rand.IntN(4) == 0:
 		w.cleanup.Failed, w.cleanup.StillWrites = "it lives", true
@@ -90,7 +90,7 @@ func (w *world) inject() {
 	case 2:
 		w.deleteJob()
 	case 3:
-		w.job.Refused, w.job.RefusedSince = "exceeded quota", w.now
+		w.job.Refused, w.job.RefusalSeen = "exceeded quota", w.now
 	default:
 		w.injectPodFault()
 	}

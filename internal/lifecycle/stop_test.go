@@ -17,7 +17,7 @@ func stopped(o *Observed) { o.Run.Spec.Stop = true }
 // stopKept is a stop at t0 that status holds.
 func stopKept(o *Observed) {
 	stopped(o)
-	o.Run.Status.Ending = &v1alpha1.Ending{Reason: v1alpha1.ReasonStopped, Message: "m", Since: metav1.NewTime(t0)}
+	o.Run.Status.Ending, o.Seen.Ending = &v1alpha1.Ending{Reason: v1alpha1.ReasonStopped, Message: "m", Since: metav1.NewTime(t0)}, t0
 }
 
 // cutShort is a pod that a stop has ended in the middle of its load.

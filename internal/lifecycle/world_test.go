@@ -36,7 +36,9 @@ type world struct {
 	// injected are the faults with an effect before the reason was final. notes are the recorded notes.
 	injected []fault
 	notes    []Note
-	target   bool
+	// target: its objects exist; if not, they do not exist before targetBack.
+	target     bool
+	targetBack time.Time
 	// ahead counts the steps until the run in front on the same addresses ends, rivals those until the target's lock is
 	// free. held: the run has taken the lock.
 	ahead, rivals int
@@ -50,6 +52,8 @@ type world struct {
 	// asked is since when the operator scrapes a pod; back is when the operator returned.
 	asked map[string]time.Time
 	back  time.Time
+	// seen is what this operator process has seen.
+	seen Seen
 	// planned are the planned faults, in order; first is set from the current one.
 	planned []plannedFault
 	first   bool
@@ -92,7 +96,7 @@ func (w *world) fail(format string, args ...any) {
 }
 
 func (w *world) observe() Observed {
-	o := Observed{Run: w.run.DeepCopy(), Job: w.job, Cleanup: w.cleanup}
+	o := Observed{Run: w.run.DeepCopy(), Seen: w.sees(), Job: w.job, Cleanup: w.cleanup}
 	if w.target {
 		o.Target.Endpoints = []string{"127.0.0.1:2379"}
 	} else {
@@ -110,6 +114,22 @@ func (w *world) observe() Observed {
 	o.Pods, o.ExtraPods = AssignPods(o.Run, found)
 	o.PodsLive = w.rand.IntN(2) == 0
 	return o
+}
+
+// sees notes what the operator sees for the first time.
+func (w *world) sees() Seen {
+	now := w.seen.by(w.now)
+	w.seen.Run = now.Run
+	if w.run.Status.Ending != nil {
+		w.seen.Ending = now.Ending
+	}
+	if w.finished() != "" {
+		w.seen.End = now.End
+	}
+	if w.run.DeletionTimestamp != nil {
+		w.seen.Deletion = now.Deletion
+	}
+	return w.seen
 }
 
 // place is the run's place in the simulated queue.
@@ -168,7 +188,7 @@ func (w *world) take(a Action) {
 		w.deleteJob()
 	case CreateCleanup:
 		w.cleanups++
-		w.cleanup = Cleanup{Exists: true, Created: w.now}
+		w.cleanup = Cleanup{Exists: true, Seen: w.now}
 	case DeleteCleanup:
 		w.cleanup = Cleanup{}
 	case RemoveFinalizer:
@@ -188,7 +208,7 @@ func (w *world) createJob() {
 	}
 	if !w.job.Exists {
 		w.jobs++
-		w.job = Job{Exists: true, UID: types.UID(fmt.Sprint("job", w.jobs)), Created: w.now}
+		w.job = Job{Exists: true, UID: types.UID(fmt.Sprint("job", w.jobs)), Seen: w.now}
 	}
 	w.run.Status.Job = &v1alpha1.JobReference{Name: w.run.LoadJobName(), UID: w.job.UID}
 }
@@ -232,6 +252,7 @@ func (w *world) checkAdmission(p *Pod) {
 // restart replaces the operator by one that has scraped no pod.
 func (w *world) restart() {
 	clear(w.asked)
+	w.seen, w.cleanup.Seen = Seen{}, w.now
 	for _, p := range w.pods {
 		forget(p)
 	}

@@ -2,5 +2,5 @@
 // operator, which still runs at this time, to stop them. It releases the runs that do not end in time.
 //
 // It imports the API and a Kubernetes client. Its one invariant: after Release returns without an error, no
-// EtcdBenchmark in its namespaces has the operator's finalizer, so it can be deleted without the operator.
+// EtcdBenchmark in the namespaces that it may read has the operator's finalizer, so it can be deleted without the operator.
 package uninstall

@@ -3,6 +3,7 @@ package uninstall_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,15 +31,19 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/uninstall"
 )
 
-// api is a client of a real API server.
-var api client.WithWatch
+// api is a client of a real API server, and config its configuration.
+var (
+	api    client.WithWatch
+	config *rest.Config
+)
 
 func TestMain(m *testing.M) {
 	os.Exit(withAPIServer(m.Run))
 }
 
 func withAPIServer(run func() int) int {
-	return apiservertest.Run(filepath.Join("..", ".."), func(_ *envtest.Environment, config *rest.Config) int {
+	return apiservertest.Run(filepath.Join("..", ".."), func(_ *envtest.Environment, started *rest.Config) int {
+		config = started
 		scheme := runtime.NewScheme()
 		_ = clientgoscheme.AddToScheme(scheme)
 		_ = v1alpha1.AddToScheme(scheme)
@@ -118,6 +124,126 @@ func TestReleaseContinuesIfARunCannotBeStopped(t *testing.T) {
 	}
 }
 
+// A failure with one object is tried again, and delays no other.
+func TestReleaseTriesEachObjectAlone(t *testing.T) {
+	conflict := apierrors.NewConflict(v1alpha1.GroupVersion.WithResource("etcdbenchmarks").GroupResource(), "a", nil)
+	for name, tc := range map[string]struct {
+		// fails decides which patches of the run a fail.
+		fails func(n int) bool
+		left  bool
+	}{
+		"at first": {func(n int) bool { return n <= 5 }, false},
+		"always":   {func(int) bool { return true }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			namespace := newNamespace(t)
+			runsOf := []*v1alpha1.EtcdBenchmark{createRun(t, namespace, "a", true), createRun(t, namespace, "b", true)}
+			lists, patches := 0, 0
+			release := runs(&bytes.Buffer{}, namespace)
+			release.Retry = 2 * time.Second
+			release.Client = interceptor.NewClient(api, interceptor.Funcs{
+				List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+					if lists++; lists <= 4 {
+						return apierrors.NewInternalError(errors.New("etcdserver: leader changed"))
+					}
+					return c.List(ctx, list, options...)
+				},
+				Patch: func(ctx context.Context, c client.WithWatch, o client.Object, patch client.Patch, options ...client.PatchOption) error {
+					if o.GetName() != "a" {
+						return c.Patch(ctx, o, patch, options...)
+					}
+					if patches++; tc.fails(patches) {
+						return conflict
+					}
+					return c.Patch(ctx, o, patch, options...)
+				},
+			})
+
+			err := release.Release(t.Context(), 200*time.Millisecond)
+			if tc.left != (err != nil) || tc.left && !strings.Contains(err.Error(), namespace+"/a") {
+				t.Errorf("finalizers left: %v, found the error %v", tc.left, err)
+			}
+			for _, b := range runsOf {
+				get(t, b)
+				if held := controllerutil.ContainsFinalizer(b, v1alpha1.Finalizer); held != (tc.left && b.Name == "a") || b.Name == "b" && !b.Spec.Stop {
+					t.Errorf("%s: stopped %v, finalizers %v", b.Name, b.Spec.Stop, b.Finalizers)
+				}
+			}
+		})
+	}
+}
+
+// The operator still works, and writes the progress of runs.
+func TestReleaseOfARunThatChanges(t *testing.T) {
+	namespace := newNamespace(t)
+	busy := createRun(t, namespace, "busy", true)
+	release := runs(&bytes.Buffer{}, namespace)
+	release.Client = interceptor.NewClient(api, interceptor.Funcs{
+		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, patch client.Patch, options ...client.PatchOption) error {
+			get(t, busy)
+			busy.Status.ObservedGeneration++
+			if err := api.Status().Update(ctx, busy); err != nil {
+				t.Error(err)
+			}
+			return c.Patch(ctx, o, patch, options...)
+		},
+	})
+	if err := release.Release(t.Context(), 100*time.Millisecond); err != nil {
+		t.Error(err)
+	}
+	if get(t, busy); controllerutil.ContainsFinalizer(busy, v1alpha1.Finalizer) {
+		t.Error("the finalizer is still there")
+	}
+}
+
+// A namespace that was deleted is not readable, because the operator's role was deleted with it.
+func TestReleaseLeavesOutANamespaceThatItMayNotRead(t *testing.T) {
+	namespace := newNamespace(t)
+	stuck := createRun(t, namespace, "stuck", true)
+	log := &bytes.Buffer{}
+	release := runs(log, "deleted-namespace", namespace)
+	release.Client = operatorOf(t, namespace)
+	if err := release.Release(t.Context(), 100*time.Millisecond); err != nil {
+		t.Error(err)
+	}
+	if get(t, stuck); controllerutil.ContainsFinalizer(stuck, v1alpha1.Finalizer) {
+		t.Error("the finalizer in the readable namespace is still there")
+	}
+	if got := strings.Count(log.String(), "deleted-namespace, because the operator may not read it"); got != 1 {
+		t.Errorf("the log names the namespace %d times, wanted once:\n%s", got, log)
+	}
+}
+
+// operatorOf returns a client with rights in one namespace only.
+func operatorOf(t *testing.T, namespace string) client.Client {
+	t.Helper()
+	impersonating := rest.CopyConfig(config)
+	impersonating.Impersonate.UserName = "operator"
+	name := metav1.ObjectMeta{Namespace: namespace, Name: "operator"}
+	for _, o := range []client.Object{
+		&rbacv1.Role{ObjectMeta: name, Rules: []rbacv1.PolicyRule{{APIGroups: []string{v1alpha1.GroupVersion.Group}, Resources: []string{"*"}, Verbs: []string{"list", "patch"}}}},
+		&rbacv1.RoleBinding{
+			ObjectMeta: name, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name.Name},
+			Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: "operator"}},
+		},
+	} {
+		if err := api.Create(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := client.New(impersonating, client.Options{Scheme: api.Scheme()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		return c.List(ctx, &v1alpha1.EtcdBenchmarkList{}, client.InNamespace(namespace)) == nil, nil
+	})
+	if err != nil {
+		t.Fatal("the rights are not effective")
+	}
+	return c
+}
+
 func TestReleaseLeavesOthersAlone(t *testing.T) {
 	ours, theirs := newNamespace(t), newNamespace(t)
 	foreign := createRun(t, theirs, "foreign", true)
@@ -139,7 +265,7 @@ func TestReleaseLeavesOthersAlone(t *testing.T) {
 }
 
 func runs(log *bytes.Buffer, namespaces ...string) uninstall.Runs {
-	return uninstall.Runs{Client: api, Namespaces: namespaces, Poll: 20 * time.Millisecond, Log: log}
+	return uninstall.Runs{Client: api, Namespaces: namespaces, Poll: 20 * time.Millisecond, Retry: 10 * time.Second, Log: log}
 }
 
 func newNamespace(t *testing.T) string {

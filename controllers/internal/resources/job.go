@@ -50,7 +50,7 @@ func LoadJob(run *v1alpha1.EtcdBenchmark, image string) (*batchv1.Job, error) {
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{
 					Labels:      podLabels(run, v1alpha1.ComponentLoad),
-					Annotations: podAnnotations(nil),
+					Annotations: podAnnotations(run, nil),
 				},
 				Spec: loadPod(run, image, encoded),
 			},
@@ -86,7 +86,7 @@ func CleanupJob(run *v1alpha1.EtcdBenchmark, image string, podTimeout time.Durat
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{
 					Labels:      podLabels(run, v1alpha1.ComponentCleanup),
-					Annotations: podAnnotations(map[string]string{planAnnotation: string(encoded)}),
+					Annotations: podAnnotations(run, map[string]string{planAnnotation: string(encoded)}),
 				},
 				Spec: cleanupPod(run, image, encoded, podTimeout),
 			},

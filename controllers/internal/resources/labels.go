@@ -22,24 +22,38 @@ func Labels(run *v1alpha1.EtcdBenchmark, component string) map[string]string {
 	}
 }
 
-// podLabels add the label that opts out of Istio's sidecar.
+// podLabels are those that the user has set, those of the run, and the one that opts out of Istio's sidecar.
 func podLabels(run *v1alpha1.EtcdBenchmark, component string) map[string]string {
-	labels := Labels(run, component)
+	labels := map[string]string{}
+	if run.Spec.Pod != nil {
+		addTo(labels, run.Spec.Pod.Labels)
+	}
+	maps.Copy(labels, Labels(run, component))
 	labels["sidecar.istio.io/inject"] = "false"
 	return labels
 }
 
-// podAnnotations prevent other controllers from evicting the pods or adding containers, because either would distort
-// the measurement.
-func podAnnotations(more map[string]string) map[string]string {
-	annotations := map[string]string{
+// podAnnotations are those that the user has set, and those that prevent other controllers from evicting the pods or adding
+// containers, because either would distort the measurement.
+func podAnnotations(run *v1alpha1.EtcdBenchmark, more map[string]string) map[string]string {
+	annotations := map[string]string{}
+	if run.Spec.Pod != nil {
+		addTo(annotations, run.Spec.Pod.Annotations)
+	}
+	maps.Copy(annotations, map[string]string{
 		"cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
 		"karpenter.sh/do-not-disrupt":                    "true",
 		"sidecar.istio.io/inject":                        "false",
 		"linkerd.io/inject":                              "disabled",
-	}
+	})
 	maps.Copy(annotations, more)
 	return annotations
+}
+
+func addTo[V ~string](to map[string]string, from map[string]V) {
+	for key, value := range from {
+		to[key] = string(value)
+	}
 }
 
 func controllerOf(run *v1alpha1.EtcdBenchmark) metav1.OwnerReference {

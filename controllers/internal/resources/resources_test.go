@@ -40,9 +40,9 @@ func loadJob(t *testing.T, run *v1alpha1.EtcdBenchmark) *batchv1.Job {
 	return job
 }
 
-func cleanupJob(t *testing.T) *batchv1.Job {
+func cleanupJob(t *testing.T, run *v1alpha1.EtcdBenchmark) *batchv1.Job {
 	t.Helper()
-	job, err := CleanupJob(newRun(), image, 0)
+	job, err := CleanupJob(run, image, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func cleanupJob(t *testing.T) *batchv1.Job {
 // TestPodsAreRestricted checks the requirements of the restricted Pod Security Standard, and that the pod has no access
 // to the API server.
 func TestPodsAreRestricted(t *testing.T) {
-	for name, job := range map[string]*batchv1.Job{"load": loadJob(t, newRun()), "cleanup": cleanupJob(t)} {
+	for name, job := range map[string]*batchv1.Job{"load": loadJob(t, newRun()), "cleanup": cleanupJob(t, newRun())} {
 		t.Run(name, func(t *testing.T) {
 			pod := job.Spec.Template.Spec
 			c := pod.Containers[0].SecurityContext
@@ -108,6 +108,26 @@ func TestPodsAreLeftAlone(t *testing.T) {
 	}
 }
 
+// Users add labels and annotations to all pods of a run, and change none of the operator's.
+func TestLabelsAndAnnotationsOfUsers(t *testing.T) {
+	plain, marked := newRun(), newRun()
+	marked.Spec.Pod = &v1alpha1.PodSettings{
+		Labels:      map[string]v1alpha1.LabelValue{"team": "billing", v1alpha1.LabelRunUID: "another", "sidecar.istio.io/inject": "true"},
+		Annotations: map[string]v1alpha1.AnnotationValue{"cost": "4711", "linkerd.io/inject": "enabled", planAnnotation: "{}"},
+	}
+	for name, of := range map[string]func(*testing.T, *v1alpha1.EtcdBenchmark) *batchv1.Job{"load": loadJob, "cleanup": cleanupJob} {
+		want, got := of(t, plain), of(t, marked)
+		want.Spec.Template.Labels["team"], want.Spec.Template.Annotations["cost"] = "billing", "4711"
+		if name == "load" {
+			// No pod of the load Job reads it.
+			want.Spec.Template.Annotations[planAnnotation] = "{}"
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-wanted +found):\n%s", name, diff)
+		}
+	}
+}
+
 // files maps each path in a pod to its source.
 func files(pod corev1.PodSpec) map[string]string {
 	out := map[string]string{}
@@ -143,14 +163,14 @@ func TestFiles(t *testing.T) {
 	if diff := cmp.Diff(load, files(loadJob(t, newRun()).Spec.Template.Spec)); diff != "" {
 		t.Errorf("load pod (-wanted +found):\n%s", diff)
 	}
-	if diff := cmp.Diff(cleanup, files(cleanupJob(t).Spec.Template.Spec)); diff != "" {
+	if diff := cmp.Diff(cleanup, files(cleanupJob(t, newRun()).Spec.Template.Spec)); diff != "" {
 		t.Errorf("cleanup pod (-wanted +found):\n%s", diff)
 	}
 }
 
 // TestCleanupNeedsNothingOfTheRun: the run may be deleted before the Job ends.
 func TestCleanupNeedsNothingOfTheRun(t *testing.T) {
-	job := cleanupJob(t)
+	job := cleanupJob(t, newRun())
 	if len(job.OwnerReferences) != 0 {
 		t.Errorf("wanted no owner, found %v", job.OwnerReferences)
 	}
@@ -237,7 +257,7 @@ func TestPodsTakeOnePlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cleanup := cleanupJob(t).Spec.Template
+	cleanup := cleanupJob(t, newRun()).Spec.Template
 	for name, tc := range map[string]struct {
 		pod  corev1.PodSpec
 		plan string

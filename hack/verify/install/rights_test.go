@@ -143,6 +143,7 @@ func TestChangesOfAScheduleAreChecked(t *testing.T) {
 		"names a user":                   {plain, target(`"auth":{"secretName":"private"}`), "may not get Secret private"},
 		"names a pull secret":            {plain, `{"spec":{"suiteTemplate":{"spec":{"template":{"pod":{"imagePullSecrets":[{"name":"private"}]}}}}}}`, "may not get Secret private"},
 		"refers to other namespaces":     {plain, `{"spec":{"suiteTemplate":{"spec":{"template":{"pod":{` + affinity + `}}}}}}`, "spec.suiteTemplate.spec.template.pod.affinity must not refer to pods of other namespaces"},
+		"sets a label":                   {plain, `{"spec":{"suiteTemplate":{"spec":{"template":{"pod":{"labels":{"a":"b"}}}}}}}`, "spec.suiteTemplate.spec.template.pod must have neither labels nor annotations"},
 		"sends a Secret elsewhere":       {secret, target(`"tls":{"secretName":"private"}`), "may not get Secret private"},
 		"sends none elsewhere":           {plain, target(`"keyPrefix":"a/"`), ""},
 		"resumes":                        {plain, suspend, ""},
@@ -154,6 +155,31 @@ func TestChangesOfAScheduleAreChecked(t *testing.T) {
 			err := user.Patch(t.Context(), tc.schedule.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(tc.patch)), client.DryRunAll)
 			checkRefusal(t, err, tc.want)
 		})
+	}
+}
+
+// Labels and annotations can attract traffic and let webhooks change pods: only users who may create such pods anyway may
+// set them.
+func TestOnlyPodCreatorsMaySetLabelsAndAnnotations(t *testing.T) {
+	withPolicies(t)
+	namespace := newNamespace(t)
+	allow(t, "runner", namespace, runRights())
+	allow(t, "all-verbs", namespace, groupRights())
+	allowOperator(t, operatorUser, namespace)
+	allow(t, "podmaker", namespace, runRights(), rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"create"}})
+	for pod, marked := range map[string]bool{"labels: {team: a}": true, "annotations: {team: a}": true, "labels: {}, annotations: {}": false} {
+		for field, o := range map[string]*object{
+			"spec.pod": newRun(t, namespace, "", pod), "spec.template.pod": newSuite(t, namespace, pod, ""),
+			"spec.suiteTemplate.spec.template.pod": newSchedule(t, namespace, pod, ""),
+		} {
+			want := ""
+			if marked {
+				want = "so " + field + " must have neither labels nor annotations"
+			}
+			for user, want := range map[string]string{"runner": want, "all-verbs": want, "podmaker": "", operatorUser: ""} {
+				checkRefusal(t, clientAs(t, user).Create(t.Context(), o.DeepCopy(), client.DryRunAll), want)
+			}
+		}
 	}
 }
 

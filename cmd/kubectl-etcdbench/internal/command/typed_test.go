@@ -8,9 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -182,59 +180,5 @@ func TestThePageRepeatsTheRunOfACluster(t *testing.T) {
 	}
 	if again := awaitRun(t, client.ObjectKey{Namespace: key.Namespace, Name: created[1]}, anyState); again.Spec.Stop {
 		t.Error("the other run is stopped, too")
-	}
-}
-
-// The command that a run prints when it is left deletes the run's keys, and leaves those of others.
-func TestTheCommandThatDeletesWhatIsLeft(t *testing.T) {
-	for name, prefix := range map[string]string{"a prefix of its own": "", "a prefix of the user": "mine/it's/"} {
-		t.Run(name, func(t *testing.T) {
-			cluster := etcdtest.Start(t, 1, nil)
-			endless := strings.NewReplacer("127.0.0.1:2379", cluster.Endpoints[0], "{requests: 20}", "{durationSeconds: 60}").Replace(sweepable)
-			if prefix != "" {
-				endless = strings.Replace(endless, "target: {", `target: {keyPrefix: "`+prefix+`", `, 1)
-			}
-			c := call(endless, "run", "--local", "-f", "-")
-			c.err.await(t, " p99 ")
-			c.signals <- os.Interrupt
-			c.signals <- os.Interrupt
-			c.wantStatus(t, exitUnknown)
-			_, command, found := strings.Cut(strings.TrimSpace(c.err.String()), "To delete them: ")
-			if !found {
-				t.Fatalf("found no command in %s", c.err)
-			}
-			client := cluster.Client(t, "", "")
-			awaitNoWrite(t, client)
-			if _, err := client.Put(t.Context(), "others", "x"); err != nil {
-				t.Fatal(err)
-			}
-			t.Setenv("ETCDCTL_ENDPOINTS", cluster.Endpoints[0])
-			wantTyped(t, 0, command)
-			left, err := client.Get(t.Context(), "", clientv3.WithPrefix(), clientv3.WithKeysOnly())
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, kv := range left.Kvs {
-				if key := string(kv.Key); key != "others" && key != "etcdbench/.lock" {
-					t.Errorf("%s left %s", command, key)
-				}
-			}
-		})
-	}
-}
-
-// awaitNoWrite waits until the requests of a run that was left in this process have ended.
-func awaitNoWrite(t *testing.T, client *clientv3.Client) {
-	t.Helper()
-	newest, same := int64(0), 0
-	for deadline := time.Now().Add(maxWait); same < 10; {
-		got, err := client.Get(t.Context(), "x")
-		if err != nil || time.Now().After(deadline) {
-			t.Fatalf("the writes do not end: %v", err)
-		}
-		if same++; got.Header.Revision != newest {
-			newest, same = got.Header.Revision, 0
-		}
-		<-time.After(20 * time.Millisecond)
 	}
 }

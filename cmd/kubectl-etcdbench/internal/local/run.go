@@ -240,7 +240,7 @@ func (c *controller) observation() lifecycle.Observed {
 	// Without scheduling, its time-out does not apply.
 	run.Spec.SchedulingTimeoutSeconds = math.MaxInt32
 	run.Status.Job = &v1alpha1.JobReference{UID: jobUID}
-	o := lifecycle.Observed{Run: run, Job: lifecycle.Job{Exists: true, UID: jobUID, Created: run.Status.StartTime.Time}, PodsLive: true}
+	o := lifecycle.Observed{Run: run, Job: lifecycle.Job{Exists: true, UID: jobUID, Seen: run.Status.StartTime.Time}, PodsLive: true}
 	// Read before the snapshots: a session can end between the two reads, and its snapshot would then be older than its
 	// end.
 	ended := make([]bool, len(c.sessions))

@@ -212,15 +212,18 @@ func (r *redaction) apply(d *Document) (*Document, error) {
 	for _, run := range d.Runs {
 		object := run.Object.DeepCopy()
 		bare(&object.ObjectMeta)
+		bareOf(object.Spec.Pod)
 		copied.Runs = append(copied.Runs, Run{object, run.Label, run.Report})
 	}
 	if d.Suite != nil {
 		copied.Suite = d.Suite.DeepCopy()
 		bare(&copied.Suite.ObjectMeta)
+		bareOf(copied.Suite.Spec.Template.Pod)
 	}
 	if d.Schedule != nil {
 		copied.Schedule = d.Schedule.DeepCopy()
 		bare(&copied.Schedule.ObjectMeta)
+		bareOf(copied.Schedule.Spec.SuiteTemplate.Spec.Template.Pod)
 	}
 	data, err := json.Marshal(copied)
 	if err != nil {
@@ -249,4 +252,11 @@ func bare(m *metav1.ObjectMeta) {
 	maps.DeleteFunc(m.Labels, func(key, _ string) bool {
 		return !slices.Contains([]string{v1alpha1.LabelSuite, v1alpha1.LabelSchedule, v1alpha1.LabelCell, v1alpha1.LabelRound}, key)
 	})
+}
+
+// bareOf removes the labels and annotations of client pods: their values are names, or texts with names.
+func bareOf(pod *v1alpha1.PodSettings) {
+	if pod != nil {
+		pod.Labels, pod.Annotations = nil, nil
+	}
 }

@@ -54,21 +54,24 @@ func TestRedactFindsNamesEverywhere(t *testing.T) {
 	b.Status.Queue = &v1alpha1.QueueStatus{Behind: "sandbox/other-run"}
 	b.Status.Conditions[0].Message = "It waited for sandbox/other-run, in namespace sandbox."
 	b.Spec.Pod = &v1alpha1.PodSettings{
+		Labels:           map[string]v1alpha1.LabelValue{"cost-center": "cc-4711"},
+		Annotations:      map[string]v1alpha1.AnnotationValue{"example.org/owner": "Jo of billing-ops"},
 		ImagePullSecrets: []corev1.LocalObjectReference{{Name: "pull-key"}},
 		NodeSelector:     map[string]string{"pool": "gold-pool", "kubernetes.io/arch": "amd64"},
 		Affinity: &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
 			NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "rack", Operator: corev1.NodeSelectorOpIn, Values: []string{"rack-of-acme"}}}}},
 		}}},
 	}
-	d := redacted(t, OfRun(b, run.Report), "payments", "acme", "billing", "writes-report", "sandbox", "other-run", "pull-key", "gold-pool", "rack-of")
+	d := redacted(t, OfRun(b, run.Report), "payments", "acme", "billing", "writes-report", "sandbox", "other-run", "pull-key", "gold-pool", "rack-of", "cc-4711", "billing-ops")
 	if got := d.Runs[0].Object; got.Labels[v1alpha1.LabelCell] != "old/put/c10" || got.Spec.Pod.NodeSelector["kubernetes.io/arch"] != "amd64" {
 		t.Errorf("found %v and %v", got.Labels, got.Spec.Pod.NodeSelector)
 	}
 	s := nightly(3)
 	s.UID, s.OwnerReferences = "77aa-uid", []metav1.OwnerReference{{Name: "platform-team"}}
+	s.Spec.SuiteTemplate.Spec.Template = v1alpha1.SuiteTemplate{Pod: &v1alpha1.PodSettings{Labels: map[string]v1alpha1.LabelValue{"team": "storage-ops"}}}
 	s.Spec.SuiteTemplate.Spec.Targets = []v1alpha1.SuiteTarget{{Name: "old"}}
 	s.Spec.SuiteTemplate.Spec.Targets[0].Target.Service = &v1alpha1.ServiceTarget{Name: "vault-etcd"}
-	redacted(t, OfSchedule(s), "77aa-uid", "platform-team", "nightly", "vault-etcd")
+	redacted(t, OfSchedule(s), "77aa-uid", "platform-team", "nightly", "vault-etcd", "storage-ops")
 }
 
 // Words that are no names, and the names of what a suite combines, stay.
