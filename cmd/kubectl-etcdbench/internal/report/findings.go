@@ -12,7 +12,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
-// maxFindings bounds the lines that a finding names.
+// maxFindings bounds the lines or runs that a sentence names.
 const maxFindings = 4
 
 // finding is what a reader sees in a plot, in words: the end of its description. It joins what was found on each of some
@@ -21,11 +21,15 @@ func finding(start string, found []string) string {
 	if len(found) == 0 {
 		return ""
 	}
-	more := ""
-	if n := len(found) - maxFindings; n > 0 {
-		found, more = found[:maxFindings], fmt.Sprintf(", and %d more", n)
+	return " " + start + few(found) + "."
+}
+
+// few joins at most maxFindings, and says how many more there are.
+func few(all []string) string {
+	if n := len(all) - maxFindings; n > 0 {
+		return fmt.Sprintf("%s, and %d more", strings.Join(all[:maxFindings], ", "), n)
 	}
-	return " " + start + strings.Join(found, ", ") + more + "."
+	return strings.Join(all, ", ")
 }
 
 // rangesOf has the lowest and the highest value of each line.

@@ -25,12 +25,7 @@ func runPage(r Run) Page {
 	p := Page{Title: "EtcdBenchmark " + fullName(run.Namespace, run.Name), Manifest: manifest("EtcdBenchmark", run.ObjectMeta, run.Spec), Command: repeatRun}
 	p.State, p.Verdict, p.Why = verdictOfRun(run)
 	blocks := render.RunBlocks(run)
-	for _, b := range of(blocks, render.PartHeader) {
-		if b.Label != "" {
-			p.Facts = append(p.Facts, Fact{b.Label, b.Text})
-		}
-	}
-	p.Facts = append(p.Facts, when(run)...)
+	p.Facts = append(labelled(of(blocks, render.PartHeader)), when(run)...)
 	p.add(runSections("", r, blocks)...)
 	return p
 }
