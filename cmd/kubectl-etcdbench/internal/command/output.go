@@ -200,25 +200,14 @@ func why(run *v1alpha1.EtcdBenchmark, status int) error {
 	return fmt.Errorf("%s: %s", c.Reason, c.Message)
 }
 
-// writeTable draws the course as wide as the terminal is. A report that cannot be read, for example that of a newer
-// operator, is left out.
+// writeTable draws the course, too. A report that cannot be read, for example that of a newer operator, is left out.
 func writeTable(out io.Writer, run *v1alpha1.EtcdBenchmark, report []byte) error {
 	var course *results.Course
 	if len(report) > 0 {
 		detail, _ := benchmark.ReadReport(report)
 		course = detail.Course
 	}
-	return render.WriteTable(out, run, course, widthOf(out))
-}
-
-// widthOf is the width of a terminal, or render.TableWidth.
-func widthOf(out io.Writer) int {
-	if file, ok := out.(*os.File); ok {
-		if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
-			return width
-		}
-	}
-	return render.TableWidth
+	return render.WriteTable(out, run, course)
 }
 
 // writeJSON writes the run and, as one more field of the same object, its report: in one line, because it is long.
