@@ -144,7 +144,7 @@ func sampleBars() Bars {
 	b := Bars{About: about("bars"), Unit: PerSecond, Axis: "throughput"}
 	for i, label := range []string{"v36-put256-c100", "v37-put256-c100", "v36-range-c100", "v37-range-c100"} {
 		v := []float64{6462, 6390, 21_400, 22_100}[i]
-		b.Rows = append(b.Rows, BarRow{label, v, v * 0.95, v * 1.04, i % 2})
+		b.Rows = append(b.Rows, BarRow{Label: label, Value: v, Low: v * 0.95, High: v * 1.04, Class: i % 2})
 	}
 	return b
 }
