@@ -1,7 +1,9 @@
 package main
 
 import (
+	"crypto/tls"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -36,6 +38,9 @@ func newScheme() *runtime.Scheme {
 
 // newManager returns a manager with all controllers and probes registered.
 func newManager(config *rest.Config, o options) (ctrl.Manager, error) {
+	if err := checkCertificate(o.metricsCertificate); err != nil {
+		return nil, err
+	}
 	m, err := ctrl.NewManager(config, managerOptions(o))
 	if err != nil {
 		return nil, fmt.Errorf("making the manager: %w", err)
@@ -61,9 +66,22 @@ func managerOptions(o options) ctrl.Options {
 		Metrics: metricsserver.Options{
 			BindAddress:    o.metricsAddress,
 			SecureServing:  true,
+			CertDir:        o.metricsCertificate,
 			FilterProvider: filters.WithAuthenticationAndAuthorization,
 		},
 	}
+}
+
+// checkCertificate fails if there is no certificate in a folder. The server of the metrics would sign one itself, and scrapers
+// that expect the other one would refuse it.
+func checkCertificate(folder string) error {
+	if folder == "" {
+		return nil
+	}
+	if _, err := tls.LoadX509KeyPair(filepath.Join(folder, "tls.crt"), filepath.Join(folder, "tls.key")); err != nil {
+		return fmt.Errorf("--metrics-certificate: wanted tls.crt and tls.key: %w", err)
+	}
+	return nil
 }
 
 func addProbes(m ctrl.Manager) error {

@@ -199,6 +199,9 @@ func TestValuesAreChecked(t *testing.T) {
 		"a URL of etcd":      "controlPlaneEndpoints={https://etcd}",
 		"invalid namespace":  "namespaces={Not_A_Name}",
 		"unknown pullPolicy": "image.pullPolicy=Sometimes",
+		"two places of a CA": "metrics.certificate.ca.secretName=a,metrics.certificate.ca.configMapName=b",
+		"no name":            "metrics.certificate.secretName=A b",
+		"no key of a token":  "metrics.serviceMonitor.token.key=",
 		"Kubernetes' unit":   "goMemoryLimit=300Mi",
 		"no memory at all":   "goMemoryLimit=0B",
 	}
