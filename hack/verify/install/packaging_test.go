@@ -233,6 +233,16 @@ func TestEveryOptionRenders(t *testing.T) {
 	}
 }
 
+// helm upgrade --reuse-values takes the old release's values without the defaults of values that a newer chart has added, and
+// templates fail for them.
+func TestDocumentedUpgradesHaveTheDefaultsOfNewValues(t *testing.T) {
+	for _, file := range append(filesOf(t, "docs/*.md"), filesOf(t, "*.md")...) {
+		if strings.Contains(readText(t, file), " --reuse-values") {
+			t.Errorf("%s has --reuse-values, wanted --reset-then-reuse-values", file)
+		}
+	}
+}
+
 // maxCRDBytes of JSON: all annotations of an object together may have 262,144 bytes, and a plain `kubectl apply` stores
 // the whole object in one.
 const maxCRDBytes = 240_000
