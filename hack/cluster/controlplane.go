@@ -42,6 +42,8 @@ func apiServerDaemon(l layout) daemon {
 		// The node's name is not in DNS.
 		"--kubelet-preferred-address-types=InternalIP",
 		"--service-cluster-ip-range="+serviceRange,
+		// Below the ports that freeport chooses, which the default range overlaps.
+		"--service-node-port-range=8000-9999",
 		"--service-account-issuer=https://kubernetes.default.svc",
 		"--service-account-key-file="+tokenPublicKey(l),
 		"--service-account-signing-key-file="+l.key("tokens"),
