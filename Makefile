@@ -52,7 +52,7 @@ help: ## Show this page.
 	@echo; echo "Variables: IMG=image  VERSION=version  CLUSTER=current  LEVEL=quick|all (make e2e)  FUZZTIME=10m FUZZ=pattern (make fuzz)"
 
 .PHONY: demo
-demo: plugin ## Benchmark three embedded etcd members; then start a cluster, install the operator, benchmark an etcd there.
+demo: ## Benchmark three embedded etcd members; then start a cluster, install the operator, benchmark an etcd there.
 	go run ./hack/demo
 
 .PHONY: test

@@ -79,7 +79,7 @@ type CompactSettings struct {
 
 // LeaseExpirySettings say how many leases expire together.
 //
-// +kubebuilder:validation:XValidation:rule="self.leases * self.keysPerLease <= 1000000",messageExpression="'leases' + (self.leases == 1000 ? ' (1000, the default)' : \"\") + ' times keysPerLease' + (self.keysPerLease == 1 ? ' (1, the default)' : \"\") + ' must be at most 1000000: lower one of them'"
+// +kubebuilder:validation:XValidation:rule="self.leases * self.keysPerLease <= 1000000",messageExpression="'leases (%d, default 1000) times keysPerLease (%d, default 1) must be at most 1000000: lower one of them'.format([self.leases, self.keysPerLease])"
 type LeaseExpirySettings struct {
 	// leases is how many leases are granted and expire each time. Default 1,000.
 	//

@@ -76,9 +76,10 @@ func (g Guard) Rules() StopRules {
 	return rules
 }
 
-// StopRules end a run that goes on, in the same way as spec.stop: the run
-// waits for requests in flight, deletes its keys and keeps its measurements.
-// The rules apply from before the first write until the end of the measured
+// StopRules end a run that goes on. As with spec.stop, the run waits for requests
+// in flight, deletes its keys and keeps its measurements. But it counts as failed:
+// it ends as GuardStopped, and the exit status of kubectl etcdbench run is 2. The
+// rules apply from before the first write until the end of the measured
 // window.
 type StopRules struct {
 	// alarm ends the run when a member raises NOSPACE or CORRUPT. Default true.

@@ -5,12 +5,12 @@ import "time"
 // Load says how many requests are sent, by how many clients, and how fast. All
 // numbers are totals over all client pods.
 //
-// +kubebuilder:validation:XValidation:rule="self.connections < 1 || self.pods <= self.connections",messageExpression="'must be at least load.pods' + (self.connections == 1 ? ', found 1 (the default)' : \"\") + ': each pod needs a connection'",fieldPath=".connections"
-// +kubebuilder:validation:XValidation:rule="self.clients < 1 || self.connections <= self.clients",messageExpression="'must be at least load.connections' + (self.clients == 1 ? ', found 1 (the default)' : \"\") + ': a connection without a client would send nothing'",fieldPath=".clients"
+// +kubebuilder:validation:XValidation:rule="self.connections < 1 || self.pods <= self.connections",messageExpression="'must be at least load.pods (%d), found %d (default 1): each pod needs a connection; raise connections or lower pods'.format([self.pods, self.connections])",fieldPath=".connections"
+// +kubebuilder:validation:XValidation:rule="self.clients < 1 || self.connections <= self.clients",messageExpression="'must be at least load.connections (%d), found %d (default 1): a connection without a client would send nothing; raise clients or lower connections'.format([self.connections, self.clients])",fieldPath=".clients"
 // +kubebuilder:validation:XValidation:rule="has(self.requests) != has(self.durationSeconds) || has(self.rate) && has(self.rate.stages)",messageExpression="'set load.requests or load.durationSeconds, or neither with load.rate.stages: found ' + (has(self.requests) ? 'both' : 'neither')"
 // +kubebuilder:validation:XValidation:rule="!has(self.rate) || !has(self.rate.stages) || !has(self.requests) && !has(self.durationSeconds)",message="cannot be combined with load.requests or load.durationSeconds: the seconds of the stages add up to the duration; remove these",fieldPath=".rate.stages"
 // +kubebuilder:validation:XValidation:rule="!has(self.rate) || !has(self.rate.ramp) || has(self.durationSeconds)",message="needs load.durationSeconds instead of load.requests: the rate changes over that time",fieldPath=".rate.ramp"
-// +kubebuilder:validation:XValidation:rule="!has(self.requests) || self.requests < 1 || self.requests >= self.pods",message="must be at least load.pods: each pod needs a request",fieldPath=".requests"
+// +kubebuilder:validation:XValidation:rule="!has(self.requests) || self.requests < 1 || self.requests >= self.pods",messageExpression="'must be at least load.pods (%d), found %d: each pod needs a request; raise requests or lower pods'.format([self.pods, self.requests])",fieldPath=".requests"
 type Load struct {
 	// transport is one of:
 	// - Client: the store's usual Go library, as applications use it. For etcd

@@ -43,7 +43,7 @@ const (
 // and is tried again until it commits. The keys are written before the run
 // starts.
 //
-// +kubebuilder:validation:XValidation:rule="self.keysPerTransaction <= self.keys.count",message="must be at most stm.keys.count: a transaction uses a key only once",fieldPath=".keysPerTransaction"
+// +kubebuilder:validation:XValidation:rule="self.keysPerTransaction <= self.keys.count",messageExpression="'must be at most stm.keys.count (%d), found %d: a transaction uses a key only once'.format([self.keys.count, self.keysPerTransaction])",fieldPath=".keysPerTransaction"
 // +kubebuilder:validation:XValidation:rule="self.isolation != 'SerializableSnapshot' || self.keysPerTransaction + (self.keysPerTransaction * self.writePercent + 99) / 100 <= 128",message="with isolation SerializableSnapshot (the default), keys read plus keys written (writePercent, default 50) must be at most 128: etcd refuses more comparisons unless its --max-txn-ops is raised; lower keysPerTransaction or writePercent",fieldPath=".keysPerTransaction"
 // +kubebuilder:validation:XValidation:rule="self.values.sizeBytes > 1568000 || self.keysPerTransaction * (4 * (self.keys.sizeBytes + 128) + self.values.sizeBytes) <= 1568000",message="the keys and values do not fit into one request of 1.5 MiB: each key needs up to 4 * (keys.sizeBytes (default 8) + 128) + values.sizeBytes (default 256) bytes, because a commit can name it four times; lower one of these numbers",fieldPath=".keysPerTransaction"
 type STM struct {

@@ -22,7 +22,7 @@ const MaxTxnOperations = 128
 //
 // +kubebuilder:validation:XValidation:rule="has(self.putsPerTransaction) == (self.mode == 'Puts')",messageExpression="self.mode == 'Puts' ? 'must be set for mode Puts (the default), for example 10' : 'is only for mode Puts: remove it'",fieldPath=".putsPerTransaction"
 // +kubebuilder:validation:XValidation:rule="!has(self.putsPerTransaction) || self.putsPerTransaction <= 128",message="must be at most 128: etcd refuses transactions with more operations unless its --max-txn-ops is raised",fieldPath=".putsPerTransaction"
-// +kubebuilder:validation:XValidation:rule="!has(self.putsPerTransaction) || self.putsPerTransaction <= self.keys.count",message="must be at most txn.keys.count: a transaction can write a key only once",fieldPath=".putsPerTransaction"
+// +kubebuilder:validation:XValidation:rule="!has(self.putsPerTransaction) || self.putsPerTransaction <= self.keys.count",messageExpression="'must be at most txn.keys.count (%d), found %d: a transaction can write a key only once'.format([self.keys.count, self.putsPerTransaction])",fieldPath=".putsPerTransaction"
 // +kubebuilder:validation:XValidation:rule="!has(self.putsPerTransaction) || self.values.sizeBytes > 1568000 || self.putsPerTransaction * (self.keys.sizeBytes + self.values.sizeBytes + 128) <= 1568000",message="the keys and values do not fit into one request of 1.5 MiB: each key needs keys.sizeBytes (default 8) + values.sizeBytes (default 256) + 128 bytes; lower one of these numbers",fieldPath=".putsPerTransaction"
 type Txn struct {
 	// mode is what each request does:

@@ -35,7 +35,7 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="self.sizeBytes <= 1568000",message="must be at most 1568000: etcd refuses requests of more than 1.5 MiB (1572864 bytes), which include key and framing",fieldPath=".sizeBytes"
 // +kubebuilder:validation:XValidation:rule="has(self.randomPercent) == (self.content == 'Compressible')",messageExpression="self.content == 'Compressible' ? 'must be set for content Compressible, for example 50' : 'is only for content Compressible: remove it'",fieldPath=".randomPercent"
-// +kubebuilder:validation:XValidation:rule="!has(self.minSizeBytes) || self.minSizeBytes <= self.sizeBytes",messageExpression="'must be at most sizeBytes' + (self.sizeBytes == 256 ? ' (256, the default)' : \"\") + ', the length of the longest value: lower it or raise sizeBytes'",fieldPath=".minSizeBytes"
+// +kubebuilder:validation:XValidation:rule="!has(self.minSizeBytes) || self.minSizeBytes <= self.sizeBytes",messageExpression="'must be at most sizeBytes (%d, default 256), the length of the longest value, found %d: lower it or raise sizeBytes'.format([self.sizeBytes, self.minSizeBytes])",fieldPath=".minSizeBytes"
 // +kubebuilder:validation:XValidation:rule="self.sizeDistribution != 'LogUniform' || has(self.minSizeBytes) && self.minSizeBytes >= 1",message="must be at least 1 for sizeDistribution LogUniform, which doubles from it: for example 64",fieldPath=".minSizeBytes"
 type Values struct {
 	// sizeBytes is the length of a value in bytes, or of the longest value if

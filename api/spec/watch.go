@@ -23,8 +23,8 @@ const MinMarkedValue = 16
 // Watch writes one key with each request while watchers watch. The keys are
 // written before the run starts, and the watchers are opened before the load.
 //
-// +kubebuilder:validation:XValidation:rule="self.streams * self.watchersPerStream <= 100000",messageExpression="'streams' + (self.streams == 10 ? ' (10, the default)' : \"\") + ' times watchersPerStream' + (self.watchersPerStream == 10 ? ' (10, the default)' : \"\") + ' must be at most 100000: each watcher takes two goroutines and about 10 KiB of a client pod; lower one of them'"
-// +kubebuilder:validation:XValidation:rule="!has(self.connections) || self.connections <= self.streams",messageExpression="'must be at most watch.streams' + (self.streams == 10 ? ' (10, the default)' : \"\") + ': a connection without a stream would carry nothing; lower it or raise streams'",fieldPath=".connections"
+// +kubebuilder:validation:XValidation:rule="self.streams * self.watchersPerStream <= 100000",messageExpression="'streams (%d, default 10) times watchersPerStream (%d, default 10) must be at most 100000: each watcher takes two goroutines and about 10 KiB of a client pod; lower one of them'.format([self.streams, self.watchersPerStream])"
+// +kubebuilder:validation:XValidation:rule="!has(self.connections) || self.connections <= self.streams",messageExpression="'must be at most watch.streams (%d, default 10), found %d: a connection without a stream would carry nothing; lower it or raise streams'.format([self.streams, self.connections])",fieldPath=".connections"
 // +kubebuilder:validation:XValidation:rule="self.values.sizeBytes >= 16 && (!has(self.values.minSizeBytes) || self.values.minSizeBytes >= 16)",message="sizeBytes and minSizeBytes must be at least 16: the first 16 bytes of a value identify the pod and the request that put it",fieldPath=".values"
 type Watch struct {
 	// streams is the number of gRPC streams that carry watchers, over all pods. At

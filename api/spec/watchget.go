@@ -5,8 +5,8 @@ package spec
 // first event of a history that was written before the load, reads it to its
 // end, and begins again. The keys are also written before the run starts.
 //
-// +kubebuilder:validation:XValidation:rule="self.streams * self.watchersPerStream <= 100000",messageExpression="'streams' + (self.streams == 10 ? ' (10, the default)' : \"\") + ' times watchersPerStream' + (self.watchersPerStream == 100 ? ' (100, the default)' : \"\") + ' must be at most 100000: each watcher takes two goroutines and about 10 KiB of a client pod; lower one of them'"
-// +kubebuilder:validation:XValidation:rule="!has(self.connections) || self.connections <= self.streams",messageExpression="'must be at most watchGet.streams' + (self.streams == 10 ? ' (10, the default)' : \"\") + ': a connection without a stream would carry nothing; lower it or raise streams'",fieldPath=".connections"
+// +kubebuilder:validation:XValidation:rule="self.streams * self.watchersPerStream <= 100000",messageExpression="'streams (%d, default 10) times watchersPerStream (%d, default 100) must be at most 100000: each watcher takes two goroutines and about 10 KiB of a client pod; lower one of them'.format([self.streams, self.watchersPerStream])"
+// +kubebuilder:validation:XValidation:rule="!has(self.connections) || self.connections <= self.streams",messageExpression="'must be at most watchGet.streams (%d, default 10), found %d: a connection without a stream would carry nothing; lower it or raise streams'.format([self.streams, self.connections])",fieldPath=".connections"
 type WatchGet struct {
 	// streams is the number of gRPC streams that carry watchers, over all pods. At
 	// least one per pod is needed. Default 10.

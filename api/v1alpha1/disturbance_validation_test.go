@@ -35,7 +35,7 @@ func TestAdmissionRejectsDisturbances(t *testing.T) {
 		"an unknown type":          {`[{type: Reboot, everySeconds: 1}]`, allowed, `"Compact", "Defragment", "LeaseExpiry"`},
 		"a storm, no settings":     {`[{type: LeaseExpiry, everySeconds: 1}]`, "", "leaseExpiry: Invalid value: must be set for type LeaseExpiry"},
 		"a storm of another type":  {`[{type: Compact, everySeconds: 1, leaseExpiry: {}}]`, allowed, "leaseExpiry: Invalid value: is only for type LeaseExpiry: remove it"},
-		"too great a storm":        {`[{type: LeaseExpiry, everySeconds: 1, leaseExpiry: {leases: 100000, keysPerLease: 11}}]`, "", "leases times keysPerLease must be at most 1000000"},
+		"too great a storm":        {`[{type: LeaseExpiry, everySeconds: 1, leaseExpiry: {leases: 100000, keysPerLease: 11}}]`, "", "leases (100000, default 1000) times keysPerLease (11, default 1) must be at most 1000000"},
 		"a storm that comes late":  {`[{type: LeaseExpiry, everySeconds: 5, leaseExpiry: {}}]`, "", "(plus ttlSeconds, default 5, for LeaseExpiry) must be less than its length"},
 		"settings of another type": {`[{type: Defragment, everySeconds: 1, compact: {}}]`, allowed, "compact: Invalid value: is only for type Compact: remove it"},
 		"negative revisions":       {`[{type: Compact, everySeconds: 1, compact: {keepRevisions: -1}}]`, allowed, "greater than or equal to 0"},

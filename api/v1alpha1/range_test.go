@@ -17,9 +17,9 @@ func TestReadsAreAccepted(t *testing.T) {
 
 func TestReadsAreRejected(t *testing.T) {
 	wantRejected(t, map[string]rejection{
-		"more keys than there are":   {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 11, keys: {count: 10}}}`}, "range.keysPerRequest: Invalid value: must be at most range.keys.count: a request cannot read more keys"},
-		"a limit of all keys":        {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 10, limit: 10, keys: {count: 10}}}`}, "or it limits nothing"},
-		"a limit on one key":         {edit{"spec.workload", `{type: Range, range: {limit: 1, keys: {count: 10}}}`}, "or it limits nothing"},
+		"more keys than there are":   {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 11, keys: {count: 10}}}`}, "range.keysPerRequest: Invalid value: must be at most range.keys.count (10, default 1), found 11"},
+		"a limit of all keys":        {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 10, limit: 10, keys: {count: 10}}}`}, "must be less than keysPerRequest (10, default 1), found 10, which limits nothing"},
+		"a limit on one key":         {edit{"spec.workload", `{type: Range, range: {limit: 1, keys: {count: 10}}}`}, "must be less than keysPerRequest (1, default 1), found 1, which limits nothing"},
 		"a count with keys":          {edit{"spec.workload", `{type: Range, range: {keysOnly: true, countOnly: true}}`}, "a count comes without keys"},
 		"a count with a limit":       {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 2, limit: 1, countOnly: true, keys: {count: 2}}}`}, "a count comes without keys"},
 		"a response too great":       {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 86185, keys: {count: 100000}}}`}, "more than 48 MiB"},
@@ -27,14 +27,14 @@ func TestReadsAreRejected(t *testing.T) {
 		"pages of no size":           {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 10, delivery: Pages, keys: {count: 10}}}`}, "range.keysPerPage: Invalid value: must be set for delivery Pages"},
 		"a size without pages":       {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 10, keysPerPage: 5, keys: {count: 10}}}`}, "range.keysPerPage: Invalid value: is only for delivery Pages: remove it"},
 		"a stream in pages":          {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 10, delivery: Stream, keysPerPage: 5, keys: {count: 10}}}`}, "range.keysPerPage: Invalid value: is only for delivery Pages: remove it"},
-		"one page":                   {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 10, delivery: Pages, keysPerPage: 10, keys: {count: 10}}}`}, "there is only one page"},
+		"one page":                   {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 10, delivery: Pages, keysPerPage: 10, keys: {count: 10}}}`}, "must be less than keysPerRequest (10, default 1), found 10, which makes only one page"},
 		"a limit on pages":           {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 10, delivery: Pages, keysPerPage: 5, limit: 5, keys: {count: 10}}}`}, "must be Whole with countOnly or limit"},
 		"a stream of a count":        {edit{"spec.workload", `{type: Range, range: {countOnly: true, delivery: Stream}}`}, "must be Whole with countOnly or limit"},
 		"a page too great":           {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 90000, delivery: Pages, keysPerPage: 86185, keys: {count: 100000}}}`}, "more than 48 MiB"},
 		"an unknown delivery":        {edit{"spec.workload", `{type: Range, range: {delivery: Mail}}`}, `"Whole", "Pages", "Stream"`},
 		"a request of no keys":       {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 0}}`}, "greater than or equal to 1"},
 		"a limit of no keys":         {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 2, limit: 0, keys: {count: 2}}}`}, "greater than or equal to 1"},
-		"keys that do not fit in it": {edit{"spec.workload", `{type: Range, range: {keys: {count: 11, sizeBytes: 1}}}`}, "keys.sizeBytes: Invalid value: must be long enough for the decimal number count - 1: raise"},
+		"keys that do not fit in it": {edit{"spec.workload", `{type: Range, range: {keys: {count: 11, sizeBytes: 1}}}`}, "keys.sizeBytes: Invalid value: must be long enough for the decimal number count - 1 (10), found 1 (default 8)"},
 	})
 }
 
@@ -60,13 +60,13 @@ func TestDeletionsAreAccepted(t *testing.T) {
 
 func TestDeletionsAreRejected(t *testing.T) {
 	wantRejected(t, map[string]rejection{
-		"more than keys":       {deletion(`{keys: {count: 10}}`, `{requests: 11}`), "load.requests: Invalid value: must be set for workload.type Delete, to at most delete.keys.count: each request deletes another key"},
-		"for a time":           {deletion(`{}`, `{durationSeconds: 1}`), "load.requests: Invalid value: must be set for workload.type Delete, to at most delete.keys.count (100000, the default)"},
-		"in stages":            {deletion(`{}`, `{rate: {stages: [{perSecond: 1, seconds: 1}]}}`), "load.requests: Invalid value: must be set for workload.type Delete, to at most delete.keys.count (100000, the default)"},
+		"more than keys":       {deletion(`{keys: {count: 10}}`, `{requests: 11}`), "load.requests: Invalid value: must be set for workload.type Delete, to at most delete.keys.count (10, default 100000)"},
+		"for a time":           {deletion(`{}`, `{durationSeconds: 1}`), "load.requests: Invalid value: must be set for workload.type Delete, to at most delete.keys.count (100000, default 100000)"},
+		"in stages":            {deletion(`{}`, `{rate: {stages: [{perSecond: 1, seconds: 1}]}}`), "load.requests: Invalid value: must be set for workload.type Delete, to at most delete.keys.count (100000, default 100000)"},
 		"after a warm-up":      {deletion(`{}`, `{requests: 10, warmupSeconds: 1}`), "load.warmupSeconds: Invalid value: must be 0 for workload.type Delete"},
 		"by Zipf's law":        {deletion(`{keys: {count: 10, distribution: Zipf, zipf: {}}}`, `{requests: 10}`), "each key can be deleted only once"},
 		"a value too great":    {deletion(`{values: {sizeBytes: 1568001}}`, `{requests: 10}`), "values.sizeBytes: Invalid value: must be at most 1568000"},
-		"keys that do not fit": {deletion(`{keys: {count: 11, sizeBytes: 1}}`, `{requests: 10}`), "keys.sizeBytes: Invalid value: must be long enough for the decimal number count - 1: raise"},
+		"keys that do not fit": {deletion(`{keys: {count: 11, sizeBytes: 1}}`, `{requests: 10}`), "keys.sizeBytes: Invalid value: must be long enough for the decimal number count - 1 (10), found 1 (default 8)"},
 		"without its field":    {edit{"spec.workload", `{type: Delete}`}, "needs the field delete and no other"},
 		"of another type":      {edit{"spec.workload", `{type: Put, put: {}, delete: {}}`}, "needs the field put and no other"},
 	})

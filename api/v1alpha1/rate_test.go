@@ -58,10 +58,10 @@ func TestRatesAreRejected(t *testing.T) {
 		"a pause at the end":          {edit{"spec.load", `{rate: {stages: [{perSecond: 10, seconds: 1}, {perSecond: 0, seconds: 1}]}}`}, "rate.stages: Invalid value: the last stage must have perSecond above 0"},
 		"stages without a request":    {edit{"spec.load", `{rate: {stages: [{perSecond: 0, seconds: 1}]}}`}, "rate.stages: Invalid value: the last stage must have perSecond above 0"},
 		"a stage that takes no time":  {edit{"spec.load", `{rate: {stages: [{perSecond: 1, seconds: 0}]}}`}, "greater than or equal to 1"},
-		"stages beyond the timeout":   {edit{"spec.load", `{warmupSeconds: 10, rate: {stages: [{perSecond: 10, seconds: 500}, {perSecond: 10, seconds: 90}]}}`}, "must be greater than load.warmupSeconds plus the seconds of load.rate.stages, found 600 (the default)"},
+		"stages beyond the timeout":   {edit{"spec.load", `{warmupSeconds: 10, rate: {stages: [{perSecond: 10, seconds: 500}, {perSecond: 10, seconds: 90}]}}`}, "must be greater than load.warmupSeconds plus the seconds of load.rate.stages (600 together), found 600 (default 600)"},
 		"a rate without a bound":      {edit{"spec.load", `{rate: {perSecond: 1}}`}, "set load.requests or load.durationSeconds, or neither with load.rate.stages: found neither"},
 		"a bound without a rate":      {edit{"spec.load", `{clients: 1}`}, "or neither with load.rate.stages"},
-		"a ramp beyond the timeout":   {edit{"spec.load", `{durationSeconds: 600, rate: {ramp: {fromPerSecond: 0, toPerSecond: 1}}}`}, "spec.timeoutSeconds: Invalid value: must be greater than load.warmupSeconds plus load.durationSeconds, found 600 (the default)"},
+		"a ramp beyond the timeout":   {edit{"spec.load", `{durationSeconds: 600, rate: {ramp: {fromPerSecond: 0, toPerSecond: 1}}}`}, "spec.timeoutSeconds: Invalid value: must be greater than load.warmupSeconds plus load.durationSeconds (600 together), found 600 (default 600)"},
 		"a rate below the first step": {edit{"spec.load", `{requests: 100, rate: {perSecond: -1}}`}, "greater than or equal to 1"},
 	})
 }

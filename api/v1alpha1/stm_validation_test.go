@@ -29,7 +29,7 @@ func TestAdmissionRejectsSTM(t *testing.T) {
 		"too many keys":         {`{type: STM, stm: {isolation: Serializable, keysPerTransaction: 129}}`, "less than or equal to 128"},
 		"too many comparisons":  {`{type: STM, stm: {keysPerTransaction: 127, writePercent: 1}}`, "stm.keysPerTransaction: Invalid value: with isolation SerializableSnapshot (the default), keys read plus keys written (writePercent, default 50) must be at most 128"},
 		"more than all written": {`{type: STM, stm: {writePercent: 101}}`, "less than or equal to 100"},
-		"more keys than are":    {`{type: STM, stm: {keysPerTransaction: 8, keys: {count: 7}}}`, "must be at most stm.keys.count: a transaction uses a key only once"},
+		"more keys than are":    {`{type: STM, stm: {keysPerTransaction: 8, keys: {count: 7}}}`, "must be at most stm.keys.count (7), found 8"},
 		"too long a request":    {`{type: STM, stm: {keysPerTransaction: 10, values: {sizeBytes: 156257}}}`, "do not fit into one request of 1.5 MiB"},
 		"keys that are long":    {`{type: STM, stm: {keys: {count: 11, sizeBytes: 1}}}`, "raise sizeBytes or lower count"},
 	} {

@@ -5,7 +5,7 @@ import "github.com/etcdbench/etcd-benchmark-operator/api/spec"
 // SuiteSearch looks for the highest rate that meets the objectives. It runs each
 // target with each workload at several rates; such a run is called a probe.
 //
-// +kubebuilder:validation:XValidation:rule="self.minPerSecond <= self.maxPerSecond",message="must be at least search.minPerSecond",fieldPath=".maxPerSecond"
+// +kubebuilder:validation:XValidation:rule="self.minPerSecond <= self.maxPerSecond",messageExpression="'must be at least search.minPerSecond (%d), found %d'.format([self.minPerSecond, self.maxPerSecond])",fieldPath=".maxPerSecond"
 // +kubebuilder:validation:XValidation:rule="!has(self.load.rate)",message="is what the search looks for: remove it, and set search.arrival for the kind of arrivals",fieldPath=".load.rate"
 // +kubebuilder:validation:XValidation:rule="!has(self.load.requests)",message="does not fit a search, whose probes have a fixed length: replace it with durationSeconds",fieldPath=".load.requests"
 type SuiteSearch struct {

@@ -42,7 +42,7 @@ func TestAdmissionRejectsTransactions(t *testing.T) {
 		"puts of a swap":     {`{type: Txn, txn: {mode: CompareAndSwap, putsPerTransaction: 1}}`, "txn.putsPerTransaction: Invalid value: is only for mode Puts: remove it"},
 		"no puts":            {`{type: Txn, txn: {putsPerTransaction: 0}}`, "greater than or equal to 1"},
 		"too many puts":      {`{type: Txn, txn: {putsPerTransaction: 129}}`, "txn.putsPerTransaction: Invalid value: must be at most 128"},
-		"more puts than key": {`{type: Txn, txn: {putsPerTransaction: 8, keys: {count: 7}}}`, "must be at most txn.keys.count: a transaction can write a key only once"},
+		"more puts than key": {`{type: Txn, txn: {putsPerTransaction: 8, keys: {count: 7}}}`, "must be at most txn.keys.count (7), found 8"},
 		"too long a request": {`{type: Txn, txn: {putsPerTransaction: 10, values: {sizeBytes: 156665}}}`, "do not fit into one request of 1.5 MiB"},
 		"too long a value":   {`{type: Txn, txn: {mode: CompareAndSwap, values: {sizeBytes: 1568001}}}`, "values.sizeBytes: Invalid value: must be at most 1568000"},
 		"keys that are long": {`{type: Txn, txn: {mode: CompareAndSwap, keys: {count: 11, sizeBytes: 1}}}`, "raise sizeBytes or lower count"},

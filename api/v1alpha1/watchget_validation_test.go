@@ -17,10 +17,10 @@ func TestAdmissionRejectsWatchGet(t *testing.T) {
 	for name, tc := range map[string]struct{ workload, want string }{
 		"no field":           {`{type: WatchGet}`, "needs the field watchGet and no other"},
 		"a second field":     {`{type: Put, put: {}, watchGet: {}}`, "needs the field put and no other"},
-		"idle carriers":      {`{type: WatchGet, watchGet: {streams: 4, connections: 5}}`, "watchGet.connections: Invalid value: must be at most watchGet.streams: a connection without"},
+		"idle carriers":      {`{type: WatchGet, watchGet: {streams: 4, connections: 5}}`, "watchGet.connections: Invalid value: must be at most watchGet.streams (4, default 10), found 5"},
 		"no stream":          {`{type: WatchGet, watchGet: {streams: 0}}`, "greater than or equal to 1"},
 		"no watcher":         {`{type: WatchGet, watchGet: {watchersPerStream: 0}}`, "greater than or equal to 1"},
-		"too many watchers":  {`{type: WatchGet, watchGet: {streams: 10, watchersPerStream: 10001}}`, "streams (10, the default) times watchersPerStream must be at most 100000"},
+		"too many watchers":  {`{type: WatchGet, watchGet: {streams: 10, watchersPerStream: 10001}}`, "streams (10, default 10) times watchersPerStream (10001, default 100) must be at most 100000"},
 		"no event":           {`{type: WatchGet, watchGet: {events: 0}}`, "greater than or equal to 1"},
 		"too many events":    {`{type: WatchGet, watchGet: {events: 10001}}`, "less than or equal to 10000"},
 		"values too long":    {`{type: WatchGet, watchGet: {values: {sizeBytes: 1568001}}}`, "values.sizeBytes: Invalid value: must be at most 1568000"},

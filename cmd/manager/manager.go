@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -41,6 +43,9 @@ func newScheme() *runtime.Scheme {
 // newManager returns a manager with all controllers and probes registered, and what the readiness probe asks. The cache
 // has the namespaces of the scope.
 func newManager(config *rest.Config, o options, s scope) (m ctrl.Manager, isReady func() error, err error) {
+	if err := checkCertificate(o.metricsCertificate); err != nil {
+		return nil, nil, err
+	}
 	if m, err = ctrl.NewManager(config, managerOptions(o, s)); err != nil {
 		return nil, nil, fmt.Errorf("making the manager: %w", err)
 	}
@@ -73,9 +78,22 @@ func managerOptions(o options, s scope) ctrl.Options {
 		Metrics: metricsserver.Options{
 			BindAddress:    o.metricsAddress,
 			SecureServing:  true,
+			CertDir:        o.metricsCertificate,
 			FilterProvider: filters.WithAuthenticationAndAuthorization,
 		},
 	}
+}
+
+// checkCertificate fails if there is no certificate in a folder. The server of the metrics would sign one itself, and scrapers
+// that expect the other one would refuse it.
+func checkCertificate(folder string) error {
+	if folder == "" {
+		return nil
+	}
+	if _, err := tls.LoadX509KeyPair(filepath.Join(folder, "tls.crt"), filepath.Join(folder, "tls.key")); err != nil {
+		return fmt.Errorf("--metrics-certificate: wanted tls.crt and tls.key: %w", err)
+	}
+	return nil
 }
 
 // addProbes adds the liveness probe, and a readiness probe that succeeds when isReady returns no error.

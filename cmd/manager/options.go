@@ -17,6 +17,7 @@ import (
 type options struct {
 	clientImage             string
 	metricsAddress          string
+	metricsCertificate      string
 	probeAddress            string
 	leaderElect             bool
 	leaderElectionNamespace string
@@ -49,6 +50,7 @@ func parseOptions(args []string, out io.Writer) (options, error) {
 	config.RegisterFlags(flags)
 	flags.StringVar(&o.clientImage, "client-image", "", "`IMAGE` of the client pods, normally the manager's own (required)")
 	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":8443", "`ADDRESS` of the manager's metrics, served with HTTPS to clients that RBAC allows to get /metrics; 0 turns them off")
+	flags.StringVar(&o.metricsCertificate, "metrics-certificate", "", "`FOLDER` with the certificate of the metrics: the files tls.crt and tls.key, read again when they change; by default the manager signs a certificate itself, which no scraper can verify")
 	flags.StringVar(&o.probeAddress, "health-probe-bind-address", ":8081", "`ADDRESS` of /healthz and /readyz; 0 turns them off")
 	flags.BoolVar(&o.leaderElect, "leader-elect", false, "elect a leader, so that only one of several replicas works")
 	flags.StringVar(&o.leaderElectionNamespace, "leader-election-namespace", "", "`NAMESPACE` of the leader's lease; by default the manager's own")

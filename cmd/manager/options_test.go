@@ -26,8 +26,8 @@ func TestParseOptions(t *testing.T) {
 			want: options{clientImage: "i", metricsAddress: ":8443", probeAddress: ":8081", workers: 16},
 		},
 		"all": {
-			args: []string{"--client-image=i", "--metrics-bind-address=0", "--health-probe-bind-address=:1", "--leader-elect", "--leader-election-namespace=ns", "--namespaces=a, b,,", "--workers=8"},
-			want: options{clientImage: "i", metricsAddress: "0", probeAddress: ":1", leaderElect: true, leaderElectionNamespace: "ns", namespaces: []string{"a", "b"}, workers: 8},
+			args: []string{"--client-image=i", "--metrics-bind-address=0", "--metrics-certificate=/tls", "--health-probe-bind-address=:1", "--leader-elect", "--leader-election-namespace=ns", "--namespaces=a, b,,", "--workers=8"},
+			want: options{clientImage: "i", metricsAddress: "0", metricsCertificate: "/tls", probeAddress: ":1", leaderElect: true, leaderElectionNamespace: "ns", namespaces: []string{"a", "b"}, workers: 8},
 		},
 		"caps": {
 			args: []string{"--client-image=i", "--allowed-endpoints=10.0.0.0/8, *.etcd.svc", "--max-pods-per-run=1", "--max-runs-per-namespace=2", "--max-rate-per-run=3"},

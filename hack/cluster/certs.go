@@ -80,7 +80,7 @@ func writeKubeconfigs(l layout) error {
 
 // renderKubeconfig embeds the certificates, so that a copy works anywhere on this host.
 func renderKubeconfig(l layout, user string) ([]byte, error) {
-	values := map[string]string{"Server": apiServerURL(), "User": user}
+	values := map[string]string{"Server": l.apiServerURL(), "User": user}
 	for name, file := range map[string]string{
 		"CA": l.certificate("ca"), "Certificate": l.certificate(user), "Key": l.key(user),
 	} {
@@ -93,4 +93,6 @@ func renderKubeconfig(l layout, user string) ([]byte, error) {
 	return render("kubeconfig.yaml", values)
 }
 
-func apiServerURL() string { return "https://" + net.JoinHostPort(nodeAddress, apiServerPort) }
+func (l layout) apiServerURL() string {
+	return "https://" + net.JoinHostPort(nodeAddress, l.ports.apiServer)
+}

@@ -38,7 +38,7 @@ func TestCNIConfigurationIsJSONInsideThePodRange(t *testing.T) {
 }
 
 func TestKubeconfigOpensWithTheUsersOwnCertificate(t *testing.T) {
-	l := layout{checkout: t.TempDir()}
+	l := layout{checkout: t.TempDir(), ports: ports{apiServer: "12345"}}
 	if err := writeCertificates(l); err != nil {
 		t.Fatal(err)
 	}
@@ -58,8 +58,8 @@ func TestKubeconfigOpensWithTheUsersOwnCertificate(t *testing.T) {
 		t.Fatal(err)
 	}
 	line := "client-certificate-data: " + valueOf(string(encoded), "client-certificate-data")
-	if !strings.Contains(string(content), line) || !strings.Contains(string(content), apiServerURL()) {
-		t.Errorf("kubeconfig lacks the administrator's certificate or %s", apiServerURL())
+	if !strings.Contains(string(content), line) || !strings.Contains(string(content), l.apiServerURL()) {
+		t.Errorf("kubeconfig lacks the administrator's certificate or %s", l.apiServerURL())
 	}
 	if info, err := os.Stat(l.kubeconfig()); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode of the kubeconfig = %v, %v, want 0600", info.Mode(), err)

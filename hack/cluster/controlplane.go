@@ -1,13 +1,11 @@
 package main
 
-import "net"
-
 // The daemons of the control plane. All serve on loopback or on the node's address, which other hosts cannot reach.
 
 func etcdDaemon(l layout) daemon {
-	client := "https://" + loopback(etcdClientPort)
-	peer := "http://" + loopback(etcdPeerPort)
-	metrics := "http://" + loopback(etcdMetricsPort)
+	client := "https://" + loopback(l.ports.etcdClient)
+	peer := "http://" + loopback(l.ports.etcdPeer)
+	metrics := "http://" + loopback(l.ports.etcdMetrics)
 	return toolDaemon(l, "etcd", httpProbe(metrics+"/readyz", ""),
 		"--name=control-plane",
 		"--data-dir="+l.path("etcd"),
@@ -27,14 +25,14 @@ func etcdDaemon(l layout) daemon {
 }
 
 func apiServerDaemon(l layout) daemon {
-	return toolDaemon(l, "kube-apiserver", httpProbe(apiServerURL()+"/readyz", l.certificate("ca")),
+	return toolDaemon(l, "kube-apiserver", httpProbe(l.apiServerURL()+"/readyz", l.certificate("ca")),
 		"--bind-address="+nodeAddress,
 		"--advertise-address="+nodeAddress,
-		"--secure-port="+apiServerPort,
+		"--secure-port="+l.ports.apiServer,
 		"--tls-cert-file="+l.certificate("apiserver"),
 		"--tls-private-key-file="+l.key("apiserver"),
 		"--client-ca-file="+l.certificate("ca"),
-		"--etcd-servers=https://"+loopback(etcdClientPort),
+		"--etcd-servers=https://"+loopback(l.ports.etcdClient),
 		"--etcd-cafile="+l.certificate("ca"),
 		"--etcd-certfile="+l.certificate("apiserver-client"),
 		"--etcd-keyfile="+l.key("apiserver-client"),
@@ -44,6 +42,8 @@ func apiServerDaemon(l layout) daemon {
 		// The node's name is not in DNS.
 		"--kubelet-preferred-address-types=InternalIP",
 		"--service-cluster-ip-range="+serviceRange,
+		// Below the ports that freeport chooses, which the default range overlaps.
+		"--service-node-port-range=8000-9999",
 		"--service-account-issuer=https://kubernetes.default.svc",
 		"--service-account-key-file="+tokenPublicKey(l),
 		"--service-account-signing-key-file="+l.key("tokens"),
@@ -54,10 +54,10 @@ func apiServerDaemon(l layout) daemon {
 }
 
 func controllerManagerDaemon(l layout) daemon {
-	return toolDaemon(l, "kube-controller-manager", httpProbe("https://"+loopback(controllerManagerPort)+"/healthz", ""),
+	return toolDaemon(l, "kube-controller-manager", httpProbe("https://"+loopback(l.ports.controllerManager)+"/healthz", ""),
 		"--kubeconfig="+l.kubeconfigOf("controller-manager"),
 		"--bind-address=127.0.0.1",
-		"--secure-port="+controllerManagerPort,
+		"--secure-port="+l.ports.controllerManager,
 		"--leader-elect=false",
 		"--use-service-account-credentials",
 		"--service-account-private-key-file="+l.key("tokens"),
@@ -70,12 +70,10 @@ func controllerManagerDaemon(l layout) daemon {
 }
 
 func schedulerDaemon(l layout) daemon {
-	return toolDaemon(l, "kube-scheduler", httpProbe("https://"+loopback(schedulerPort)+"/healthz", ""),
+	return toolDaemon(l, "kube-scheduler", httpProbe("https://"+loopback(l.ports.scheduler)+"/healthz", ""),
 		"--kubeconfig="+l.kubeconfigOf("scheduler"),
 		"--bind-address=127.0.0.1",
-		"--secure-port="+schedulerPort,
+		"--secure-port="+l.ports.scheduler,
 		"--leader-elect=false",
 	)
 }
-
-func loopback(port string) string { return net.JoinHostPort("127.0.0.1", port) }

@@ -93,3 +93,14 @@ func newTestSupervisor(t *testing.T) (*supervisor, context.Context) {
 func shellDaemon(script string) daemon {
 	return daemon{name: "test-daemon", path: "/bin/sh", args: []string{"-c", script}}
 }
+
+// etcd logs its configuration in one line of some kilobytes.
+func TestTheEndOfALogFitsOnAScreen(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "etcd.log")
+	if err := os.WriteFile(file, []byte(strings.Repeat(strings.Repeat("x", 5000)+"\n", 50)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if end := lastLines(file, 15); len(end) > 15*400 {
+		t.Errorf("the end of a log has %d bytes, want 15 lines of at most 400", len(end))
+	}
+}

@@ -20,20 +20,6 @@ const (
 	nodeName            = "etcdbench-node"
 )
 
-// Ports. Those on the loopback address are unusual, so that they do not collide with a user's etcd or Kubernetes.
-const (
-	apiServerPort         = "6443" // on nodeAddress
-	kubeletPort           = "10250"
-	etcdClientPort        = "23790"
-	etcdPeerPort          = "23800"
-	etcdMetricsPort       = "23810"
-	controllerManagerPort = "23820"
-	schedulerPort         = "23830"
-	kubeletHealthPort     = "23840"
-	proxyHealthPort       = "23850"
-	proxyMetricsPort      = "23860"
-)
-
 // Folders outside the checkout, and names on the host that only one cluster can use.
 const (
 	runDir     = "/run/etcdbench-cluster"
@@ -54,9 +40,10 @@ const (
 
 const modulePath = "github.com/etcdbench/etcd-benchmark-operator"
 
-// layout has the paths of one checkout.
+// layout has the paths of one checkout. While it starts a cluster, it also has the ports.
 type layout struct {
 	checkout string
+	ports    ports
 }
 
 // findLayout walks up from the working directory to the folder that holds the project's go.mod.

@@ -11,6 +11,7 @@ import (
 
 const usage = `usage: go run ./hack/cluster COMMAND
   up                                   start the cluster, or verify that it is up
+  check                                report what keeps a cluster from starting here; change nothing
   down                                 end it and put the host back
   status                               show what runs
   load-image ARCHIVE                   import an image archive (OCI or docker)
@@ -38,6 +39,8 @@ func dispatch(ctx context.Context, args []string) error {
 	switch args[0] {
 	case "up":
 		return locked(l, func() error { return up(ctx, l, p) })
+	case "check":
+		return check(ctx, l)
 	case "down":
 		return locked(l, func() error { return down(ctx, l, p) })
 	case "verify-clean":

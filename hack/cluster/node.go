@@ -11,6 +11,7 @@ import (
 func containerdConfig(l layout) string { return l.path("containerd.toml") }
 func kubeletConfig(l layout) string    { return l.path("kubelet.yaml") }
 func proxyConfig(l layout) string      { return l.path("kube-proxy.yaml") }
+func resolvConf(l layout) string       { return l.path("resolv.conf") }
 
 func containerdDaemon(l layout) daemon {
 	return daemon{
@@ -22,7 +23,7 @@ func containerdDaemon(l layout) daemon {
 }
 
 func kubeletDaemon(l layout) daemon {
-	return toolDaemon(l, "kubelet", httpProbe("http://"+loopback(kubeletHealthPort)+"/healthz", ""),
+	return toolDaemon(l, "kubelet", httpProbe("http://"+loopback(l.ports.kubeletHealth)+"/healthz", ""),
 		"--config="+kubeletConfig(l),
 		"--kubeconfig="+l.kubeconfigOf("node"),
 		"--hostname-override="+nodeName,
@@ -33,40 +34,45 @@ func kubeletDaemon(l layout) daemon {
 }
 
 func proxyDaemon(l layout) daemon {
-	return toolDaemon(l, "kube-proxy", httpProbe("http://"+loopback(proxyHealthPort)+"/healthz", ""), "--config="+proxyConfig(l))
+	return toolDaemon(l, "kube-proxy", httpProbe("http://"+loopback(l.ports.proxyHealth)+"/healthz", ""), "--config="+proxyConfig(l))
 }
 
 // writeNodeConfig writes what containerd, the CNI plugin, the kubelet and kube-proxy read.
 func writeNodeConfig(l layout) error {
-	resolvConf := l.path("resolv.conf")
-	if err := os.WriteFile(resolvConf, nil, 0o644); err != nil { // nothing resolves names outside the cluster
+	if err := os.WriteFile(resolvConf(l), nil, 0o644); err != nil { // nothing resolves names outside the cluster
 		return err
 	}
-	files := []struct {
-		path, template string
-		values         map[string]string
-	}{
+	for _, file := range nodeFiles(l) {
+		if err := renderTo(file.path, file.template, file.values); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nodeFile is a configuration file, made of a template and its values.
+type nodeFile struct {
+	path, template string
+	values         map[string]string
+}
+
+func nodeFiles(l layout) []nodeFile {
+	return []nodeFile{
 		{containerdConfig(l), "containerd.toml", map[string]string{
 			"Root": l.path("containerd"), "RunDir": runDir, "Socket": containerdSocket, "PauseImage": pauseImage, "CNIPlugins": cniPlugins,
 		}},
 		{filepath.Join(runDir, "registries", "_default", "hosts.toml"), "registries.toml", nil},
 		{filepath.Join(runDir, "cni", "10-etcdbench.conflist"), "cni.conflist", map[string]string{"RunDir": runDir, "PodRange": podRange}},
 		{kubeletConfig(l), "kubelet.yaml", map[string]string{
-			"NodeAddress": nodeAddress, "Port": kubeletPort, "HealthPort": kubeletHealthPort, "Certificate": l.certificate("kubelet"),
+			"NodeAddress": nodeAddress, "Port": l.ports.kubelet, "HealthPort": l.ports.kubeletHealth, "Certificate": l.certificate("kubelet"),
 			"Key": l.key("kubelet"), "CA": l.certificate("ca"), "Socket": containerdSocket, "Cgroup": cgroupName,
-			"DNSAddress": dnsAddress, "ClusterDomain": clusterDomain, "ResolvConf": resolvConf, "PodLogs": podLogs, "VolumePlugins": volumePlugins,
+			"DNSAddress": dnsAddress, "ClusterDomain": clusterDomain, "ResolvConf": resolvConf(l), "PodLogs": podLogs, "VolumePlugins": volumePlugins,
 		}},
 		{proxyConfig(l), "kube-proxy.yaml", map[string]string{
-			"NodeName": nodeName, "Kubeconfig": l.kubeconfigOf("proxy"), "PodRange": podRange, "HealthPort": proxyHealthPort,
-			"MetricsPort": proxyMetricsPort,
+			"NodeName": nodeName, "Kubeconfig": l.kubeconfigOf("proxy"), "PodRange": podRange, "HealthPort": l.ports.proxyHealth,
+			"MetricsPort": l.ports.proxyMetrics,
 		}},
 	}
-	for _, file := range files {
-		if err := renderTo(file.path, file.template, file.values); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // ctr runs containerd's own client against the cluster's containerd, in the namespace that the kubelet uses.

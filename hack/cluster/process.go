@@ -172,7 +172,10 @@ func removeIfExists(path string) error {
 	return nil
 }
 
-// lastLines returns at most n lines from the end of a log, indented, for an error message.
+// widest is how many bytes of a log's line an error message has. etcd logs its whole configuration in one line.
+const widest = 300
+
+// lastLines returns at most n lines from the end of a log, shortened and indented, for an error message.
 func lastLines(file string, n int) string {
 	content, err := os.ReadFile(file)
 	if err != nil {
@@ -180,5 +183,10 @@ func lastLines(file string, n int) string {
 	}
 	lines := strings.Split(strings.TrimRight(string(content), "\n"), "\n")
 	lines = lines[max(0, len(lines)-n):]
+	for i, line := range lines {
+		if len(line) > widest {
+			lines[i] = line[:widest] + "…"
+		}
+	}
 	return "  " + filepath.Base(file) + ": " + strings.Join(lines, "\n  "+filepath.Base(file)+": ")
 }

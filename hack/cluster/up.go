@@ -7,7 +7,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"strings"
 	"time"
 )
 
@@ -22,7 +21,7 @@ type step struct {
 
 // up starts the cluster, or verifies the running one. The remains of a failed or interrupted up are removed first.
 func up(ctx context.Context, l layout, p *progress) error {
-	if err := checkHost(); err != nil {
+	if err := check(ctx, l); err != nil {
 		return err
 	}
 	j, err := owned(runDir, l.checkout)
@@ -42,6 +41,18 @@ func up(ctx context.Context, l layout, p *progress) error {
 	return start(ctx, l, p)
 }
 
+// check fails if no cluster can be started here. It changes nothing, so it can run before anything is built.
+func check(ctx context.Context, l layout) error {
+	if err := checkHost(); err != nil {
+		return err
+	}
+	j, err := owned(runDir, l.checkout)
+	if err != nil || j != nil || hasRemains(l) { // up verifies its own cluster, or takes down what is left of it
+		return err
+	}
+	return checkNetworkFree(ctx)
+}
+
 // start starts a cluster on a host without one.
 func start(ctx context.Context, l layout, p *progress) error {
 	if err := prepare(ctx, l, p); err != nil {
@@ -53,6 +64,9 @@ func start(ctx context.Context, l layout, p *progress) error {
 	}
 	// After a restart of the host, the journal is gone but old data remains.
 	if err := (demolition{layout: l, journal: j}).removeFolders(); err != nil {
+		return err
+	}
+	if l.ports, err = freePorts(); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -77,9 +91,6 @@ func prepare(ctx context.Context, l layout, p *progress) error {
 		return err
 	}
 	if err := checkNetworkFree(ctx); err != nil {
-		return err
-	}
-	if err := checkPortsFree(); err != nil {
 		return err
 	}
 	tools := goCommand(ctx, l, "run", "./hack/tools", "cluster")
@@ -162,25 +173,6 @@ func writeConfig(l layout) error {
 		return err
 	}
 	return writeNodeConfig(l)
-}
-
-// checkPortsFree reports a port collision before a daemon fails because of it.
-func checkPortsFree() error {
-	var taken []string
-	for _, port := range []string{
-		etcdClientPort, etcdPeerPort, etcdMetricsPort, controllerManagerPort, schedulerPort, kubeletHealthPort, proxyHealthPort, proxyMetricsPort,
-	} {
-		listener, err := net.Listen("tcp", loopback(port))
-		if err != nil {
-			taken = append(taken, loopback(port))
-			continue
-		}
-		listener.Close()
-	}
-	if len(taken) > 0 {
-		return fmt.Errorf("other programs use addresses that the cluster needs: %s; stop these programs (`ss -ltnp` lists them)", strings.Join(taken, ", "))
-	}
-	return nil
 }
 
 // applyAddons installs CoreDNS. It repeats the apply, because the API server may still be creating its own roles and

@@ -41,27 +41,40 @@ type step struct {
 	do   func(context.Context) error
 }
 
-// steps begins with a run that needs no cluster. why explains to the user the choice of the venue.
+// steps begins with a run that needs no cluster. why explains to the user the choice of the venue. What can keep the
+// cluster from starting on this host is looked at before anything is built.
 func (d *demo) steps(why string) []step {
-	local := step{"Running " + sample + " on three embedded members of etcd, without a cluster", d.runLocally}
+	var steps []step
+	if d.place == venueHost {
+		steps = append(steps, step{"Looking whether a cluster can start on this host", d.checkHost})
+	}
+	steps = append(steps,
+		step{"Building the kubectl plugin", d.buildPlugin},
+		step{"Running " + sample + " on three embedded members of etcd, without a cluster", d.runLocally},
+	)
 	if d.place == venueLocal {
-		return []step{local, {"The demo ends here: " + why, func(context.Context) error { return nil }}}
+		return append(steps, step{"The demo ends here: " + why, func(context.Context) error { return nil }})
 	}
-	return []step{
-		local,
-		{"Building kubectl and helm, if missing", d.buildTools},
-		{"Starting or finding the cluster: " + why, d.startCluster},
-		{"Building the operator's image and loading it into the cluster", d.loadImage},
-		{"Installing the operator by its Helm chart", d.install},
-		{"Starting an etcd of three members", d.startTarget},
-		{"Running " + sample, d.runBenchmark},
-	}
+	return append(steps,
+		step{"Building kubectl and helm, if missing", d.buildTools},
+		step{"Starting or finding the cluster: " + why, d.startCluster},
+		step{"Building the operator's image and loading it into the cluster", d.loadImage},
+		step{"Installing the operator by its Helm chart", d.install},
+		step{"Starting an etcd of three members", d.startTarget},
+		step{"Running " + sample, d.runBenchmark},
+	)
 }
 
 // say prints progress, with the time since the start.
 func (d *demo) say(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "==> %5.0fs  %s\n", time.Since(d.start).Seconds(), fmt.Sprintf(format, args...))
 }
+
+func (d *demo) checkHost(ctx context.Context) error {
+	return d.command(ctx, "go", "run", "./hack/cluster", "check")
+}
+
+func (d *demo) buildPlugin(ctx context.Context) error { return d.command(ctx, "make", "plugin") }
 
 func (d *demo) buildTools(ctx context.Context) error {
 	return d.command(ctx, "go", "run", "./hack/tools", "kubectl", "helm")

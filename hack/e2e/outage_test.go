@@ -76,7 +76,7 @@ func leadingOperator(t *testing.T) *corev1.Pod {
 // checkUpgradedRestart upgrades the release in mid-run. The pods of runs that have begun keep their image.
 func checkUpgradedRestart(t *testing.T) {
 	checkRestart(t, "operator-upgraded", func(t *testing.T) {
-		if _, err := suite.helm("upgrade", release, suite.chart(), "--namespace", operatorNamespace, "--reuse-values",
+		if _, err := suite.helm("upgrade", release, suite.chart(), "--namespace", operatorNamespace, "--reset-then-reuse-values",
 			"--set-string", "podAnnotations.e2e\\.etcdbench\\.dev/upgrade=yes", "--wait", "--timeout", "3m"); err != nil {
 			t.Fatal(err)
 		}

@@ -222,7 +222,7 @@ func requirePlain(t *testing.T, path string, v any) {
 func requirePrintable(t *testing.T, b *v1alpha1.EtcdBenchmark, course *results.Course) {
 	t.Helper()
 	var out strings.Builder
-	if err := render.WriteTable(&out, b, course, 100); err != nil {
+	if err := render.WriteTable(&out, b, course); err != nil {
 		t.Fatal(err)
 	}
 	if strings.ContainsFunc(out.String(), func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }) || out.Len() > 1<<20 {

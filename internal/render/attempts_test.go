@@ -30,7 +30,7 @@ func TestAttemptsAreShownForEachCommit(t *testing.T) {
 				t.Errorf("got %+v, wanted %q attempts per commit", op, tc.want)
 			}
 			var out bytes.Buffer
-			if err := WriteTable(&out, b, nil, 100); err != nil {
+			if err := WriteTable(&out, b, nil); err != nil {
 				t.Fatal(err)
 			}
 			if shown := strings.Contains(out.String(), "attempts per commit"); shown != (tc.text != "") || !strings.Contains(out.String(), tc.text) {

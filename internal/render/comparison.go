@@ -3,7 +3,6 @@ package render
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -12,26 +11,54 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
-// WriteComparison writes a comparison as text.
-func WriteComparison(out io.Writer, r compare.Result) error {
-	var page strings.Builder
-	fmt.Fprintf(&page, "%s. %s\n\n", r.Verdict, headline(r.Verdict))
-	sides := &grid{left: 2}
-	sides.add("  baseline", sideText(r.Baseline))
-	sides.add("  candidate", sideText(r.Candidate))
-	addClients(sides, r)
-	page.WriteString(sides.String() + "\n")
-	g := &grid{left: 1}
+// Compared is a comparison of runs or of suites, as it is shown.
+type Compared struct{ page page }
+
+// String is the comparison as it is printed.
+func (c *Compared) String() string { return c.page.text.String() }
+
+// Blocks are what String shows, without the verdict.
+func (c *Compared) Blocks() []Block { return c.page.blocks }
+
+// comparedPage begins with the verdict and the sides.
+func comparedPage(v v1alpha1.ComparisonVerdict, baseline, candidate string) *Compared {
+	c := &Compared{}
+	fmt.Fprintf(&c.page.text, "%s. %s\n\n", v, Headline(v))
+	c.page.begin(PartHeader)
+	c.side("baseline", baseline)
+	c.side("candidate", candidate)
+	return c
+}
+
+func (c *Compared) side(name, what string) {
+	if what != "" {
+		c.page.sentence(fmt.Sprintf("  %-9s  ", name), what)
+	}
+}
+
+// conclude adds the table and the notes below it.
+func (c *Compared) conclude(g grid, notes []string) *Compared {
+	c.page.begin(PartComparison)
+	c.page.section(g)
+	if len(notes) > 0 {
+		c.page.gap()
+	}
+	for _, note := range notes {
+		c.page.sentence(bullet+" ", note)
+	}
+	return c
+}
+
+// Comparison shows a comparison of runs.
+func Comparison(r compare.Result) *Compared {
+	c := comparedPage(r.Verdict, sideText(r.Baseline), sideText(r.Candidate))
+	c.side("clients", clientsText(r))
+	g := grid{left: 1}
 	g.add(ComparisonHeader...)
-	for _, c := range r.Comparisons {
-		g.add(ComparisonRow(c)...)
+	for _, one := range r.Comparisons {
+		g.add(ComparisonRow(one)...)
 	}
-	page.WriteString(g.String())
-	if notes := notesOf(r); len(notes) > 0 {
-		page.WriteString("\n" + bullets(notes))
-	}
-	_, err := io.WriteString(out, page.String())
-	return err
+	return c.conclude(g, notesOf(r))
 }
 
 // ComparisonHeader has the columns of ComparisonRow.
@@ -45,7 +72,8 @@ func ComparisonRow(c v1alpha1.Comparison) []string {
 	}
 }
 
-func headline(v v1alpha1.ComparisonVerdict) string {
+// Headline says in a sentence what a verdict means.
+func Headline(v v1alpha1.ComparisonVerdict) string {
 	switch v {
 	case v1alpha1.Regressed:
 		return "The candidate is worse by more than the tolerance."
@@ -56,18 +84,20 @@ func headline(v v1alpha1.ComparisonVerdict) string {
 }
 
 func sideText(s compare.Side) string {
-	return fmt.Sprintf("%s (%s)", strings.Join(s.Runs, ", "), strings.Join(s.Targets, "; "))
+	runs := strings.Join(s.Runs, ", ")
+	if len(s.Targets) == 0 {
+		return runs
+	}
+	return fmt.Sprintf("%s (%s)", runs, strings.Join(s.Targets, "; "))
 }
 
-// addClients says on what the client pods ran: once, if it is the same for both sides.
-func addClients(sides *grid, r compare.Result) {
+// clientsText says on what the client pods ran: once, if it is the same for both sides.
+func clientsText(r compare.Result) string {
 	baseline, candidate := strings.Join(r.Baseline.Clients, "; "), strings.Join(r.Candidate.Clients, "; ")
-	switch {
-	case baseline == candidate && baseline != "":
-		sides.add("  clients", baseline)
-	case baseline != candidate:
-		sides.add("  clients", fmt.Sprintf("baseline: %s; candidate: %s", cmp.Or(baseline, unknown), cmp.Or(candidate, unknown)))
+	if baseline == candidate {
+		return baseline
 	}
+	return fmt.Sprintf("baseline: %s; candidate: %s", cmp.Or(baseline, unknown), cmp.Or(candidate, unknown))
 }
 
 // notesOf explains the verdicts below the table. What holds for several metrics is said once.
@@ -93,9 +123,12 @@ func notesOf(r compare.Result) (notes []string) {
 				c.Metric, change, often))
 		}
 	}
-	for side, targets := range map[string][]string{"baseline": r.Baseline.Targets, "candidate": r.Candidate.Targets} {
-		if len(targets) > 1 {
-			notes = append(notes, fmt.Sprintf("The runs of the %s had different targets (see above): the comparison is of their mixture.", side))
+	for _, side := range []struct {
+		name string
+		compare.Side
+	}{{"baseline", r.Baseline}, {"candidate", r.Candidate}} {
+		if len(side.Targets) > 1 {
+			notes = append(notes, fmt.Sprintf("The runs of the %s had different targets (see above): the comparison is of their mixture.", side.name))
 		}
 	}
 	for _, e := range r.Excluded {
@@ -116,20 +149,6 @@ func DetectableChange(c v1alpha1.Comparison) (change, often string, known bool) 
 		often = "three of four"
 	}
 	return signedPercent(c.SmallestRegressionPerMillion), often, true
-}
-
-func bullets(notes []string) string {
-	var out strings.Builder
-	for _, note := range notes {
-		for i, line := range text.Wrap(note, TableWidth-2) {
-			mark := "  "
-			if i == 0 {
-				mark = "- "
-			}
-			out.WriteString(mark + line + "\n")
-		}
-	}
-	return out.String()
 }
 
 func verdictWord(c v1alpha1.Comparison) string {

@@ -13,58 +13,13 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
-const (
-	// besideBars is the width of the columns beside the bars.
-	besideBars = 50
-	// minBars and maxBars bound the number of bars.
-	minBars, maxBars = 10, 100
-)
-
-// Intervals are a course in intervals of equal length, all within the window.
-type Intervals struct {
-	Length time.Duration
-	Points []results.Point
-	// Columns have the latencies of each interval; there are none if they are not known.
-	Columns []results.Histogram
-	// Stalled are the intervals in which requests were waiting and none ended.
-	Stalled []bool
-}
-
-// IntervalsOf folds a course into at most this many intervals. It omits the last one, which is not whole. It returns no
-// intervals if fewer than two are left.
-func IntervalsOf(c *results.Course, window time.Duration, most int) Intervals {
-	same := c.Folded(results.MaxTimelinePoints, 0)
-	if same.Timeline.Interval == 0 {
-		return Intervals{}
-	}
-	whole := min(len(same.Timeline.Points), int(window/same.Timeline.Interval))
-	width := (whole + most - 1) / most
-	if width == 0 || whole/width < 2 {
-		return Intervals{}
-	}
-	d, outstanding := Intervals{Length: time.Duration(width) * same.Timeline.Interval}, same.Timeline.Outstanding()
-	for from := 0; from+width <= whole; from += width {
-		p := results.Sum(same.Timeline.Points[from : from+width])
-		d.Points, d.Stalled = append(d.Points, p), append(d.Stalled, p.Succeeded+p.Failed == 0 && outstanding[from+width-1] > 0)
-		if len(same.Heatmap.Columns) == 0 {
-			continue
-		}
-		var column results.Histogram
-		for i := from; i < min(from+width, len(same.Heatmap.Columns)); i++ {
-			column.Merge(&same.Heatmap.Columns[i])
-		}
-		d.Columns = append(d.Columns, column)
-	}
-	return d
-}
-
 // course draws what happened over the window.
-func (t *table) course(c *results.Course, width int) {
+func (t *table) course(c *results.Course) {
 	if c == nil {
 		return
 	}
 	window := time.Duration(t.b.Status.Summary.DurationMicroseconds) * time.Microsecond
-	d := IntervalsOf(c, window, min(max(width-besideBars, minBars), maxBars))
+	d := IntervalsOf(c, window)
 	if len(d.Points) == 0 {
 		return
 	}
@@ -91,7 +46,7 @@ func (d Intervals) addRows(g *grid) {
 	if slices.ContainsFunc(d.Points, func(p results.Point) bool { return p.Failed > 0 }) {
 		d.addRow(g, "failures", rateText, func(i int) float64 { return perSecond(d.Points[i].Failed) })
 	}
-	for _, p := range []spec.Statistic{spec.StatisticP50, spec.StatisticP99} {
+	for _, p := range []spec.Statistic{spec.StatisticP50, d.Tail} {
 		d.addRow(g, strings.ToLower(string(p))+" latency", microsText, func(i int) float64 { return d.Percentile(i, p) })
 	}
 	d.addRow(g, "longest latency", microsText, func(i int) float64 {
@@ -100,19 +55,6 @@ func (d Intervals) addRows(g *grid) {
 		}
 		return float64(d.Points[i].Longest.Microseconds())
 	})
-}
-
-// Percentile is a percentile of an interval in microseconds, NaN if it is not known or thin. The median is never thin:
-// with few requests it is as good as any other value.
-func (d Intervals) Percentile(i int, p spec.Statistic) float64 {
-	if i >= len(d.Columns) || p != spec.StatisticP50 && d.Columns[i].IsThin(p) {
-		return math.NaN()
-	}
-	value, known := d.Columns[i].Quantile(results.QuantileOf(p))
-	if !known {
-		return math.NaN()
-	}
-	return float64(value.Microseconds())
 }
 
 // addRow draws one value per interval. It adds no row if all are unknown.

@@ -17,7 +17,7 @@ func answered(n uint64, longest time.Duration) results.Point {
 }
 
 // courseTable draws a run with this course, of this length.
-func courseTable(t *testing.T, course *results.Course, length time.Duration, width int, change ...func(*v1alpha1.EtcdBenchmark)) string {
+func courseTable(t *testing.T, course *results.Course, length time.Duration, change ...func(*v1alpha1.EtcdBenchmark)) string {
 	t.Helper()
 	run := finished([]*results.Snapshot{runtest.Measured(0, 10)})
 	run.Status.Summary.DurationMicroseconds = length.Microseconds()
@@ -25,7 +25,7 @@ func courseTable(t *testing.T, course *results.Course, length time.Duration, wid
 		c(run)
 	}
 	var out strings.Builder
-	if err := WriteTable(&out, run, course, width); err != nil {
+	if err := WriteTable(&out, run, course); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -55,19 +55,16 @@ func TestTheTableShowsTheCourse(t *testing.T) {
 	}
 	stall := strings.Repeat("█", 20) + "▁" + strings.Repeat("█", 29)
 	peak := strings.Repeat("▁", 20) + "█" + strings.Repeat("▁", 29)
-	wantText(t, courseTable(t, course, 10_050*time.Millisecond, 100), "one bar = 0.2s, from 0", stall+"    10/s  1,000/s", peak+"     2ms    200ms")
-	// A narrow terminal has fewer and longer bars, a wide one at most as many as there are intervals.
-	wantText(t, courseTable(t, course, 10_050*time.Millisecond, 70), "one bar = 0.5s", strings.Repeat("█", 8)+"▅"+strings.Repeat("█", 11)+"  ")
-	wantText(t, courseTable(t, course, 10_050*time.Millisecond, 300), "one bar = 0.1s")
+	wantText(t, courseTable(t, course, 10_050*time.Millisecond), "one bar = 0.2s, from 0", stall+"    10/s  1,000/s", peak+"     2ms    200ms")
 }
 
 // An interval without a success has no latency, and shows its failures. One in which requests waited in vain is a stall.
 func TestTheCourseShowsWhereNothingSucceeded(t *testing.T) {
 	course := &results.Course{Timeline: results.Timeline{Interval: 800 * time.Millisecond, Points: []results.Point{
-		answered(80, 2*time.Millisecond), {}, {Failed: 40}, {Opened: 7}, answered(80, 4*time.Millisecond),
+		answered(880, 2*time.Millisecond), {}, {Failed: 40}, {Opened: 7}, answered(880, 4*time.Millisecond),
 	}}}
-	text := strings.Join(strings.Fields(courseTable(t, course, 4*time.Second, 100)), " ")
-	wantText(t, text, "throughput █▁▁×█ 0/s 100/s", "failures ▁▁█×▁ 0/s 50/s", "longest latency ▅··×█ 2ms 4ms",
+	text := strings.Join(strings.Fields(courseTable(t, course, 4*time.Second)), " ")
+	wantText(t, text, "throughput █▁▁×█ 0/s 1,100/s", "failures ▁▁█×▁ 0/s 50/s", "longest latency ▅··×█ 2ms 4ms",
 		"×: requests were waiting, but none ended in this interval. ·: too few requests in this interval to show this value.")
 }
 
@@ -87,7 +84,7 @@ func TestTheCourseShowsPercentilesAndTheirDistribution(t *testing.T) {
 			c.Heatmap.Record(at, latency)
 		}
 	}
-	table := courseTable(t, &c, 4*time.Second, 100)
+	table := courseTable(t, &c, 4*time.Second)
 	text := strings.Join(strings.Fields(table), " ")
 	wantText(t, text,
 		"p50 latency "+strings.Repeat("█", 40),
@@ -97,24 +94,29 @@ func TestTheCourseShowsPercentilesAndTheirDistribution(t *testing.T) {
 		"░ up to 1 % of its requests")
 }
 
+// record records as many requests of this latency in each interval of 100 ms.
+func record(c *results.Course, intervals, each int, latency func(interval int) time.Duration) {
+	for i := range intervals {
+		for range each {
+			at := time.Duration(i) * 100 * time.Millisecond
+			c.Timeline.Record(at, latency(i), true)
+			c.Heatmap.Record(at, latency(i))
+		}
+	}
+}
+
 // The lowest band has everything that is shorter than its upper end.
 func TestTheLowestBandBeginsAtZero(t *testing.T) {
 	var c results.Course
-	for i := range 30 {
-		c.Timeline.Record(time.Duration(i)*100*time.Millisecond, 50*time.Nanosecond, true)
-		c.Heatmap.Record(time.Duration(i)*100*time.Millisecond, 50*time.Nanosecond)
-	}
-	wantText(t, strings.Join(strings.Fields(courseTable(t, &c, 3*time.Second, 100)), " "), " 0ns–954ns "+strings.Repeat("█", 30)+" 30")
+	record(&c, 30, 100, func(int) time.Duration { return 50 * time.Nanosecond })
+	wantText(t, strings.Join(strings.Fields(courseTable(t, &c, 3*time.Second)), " "), " 0ns–954ns "+strings.Repeat("█", 30)+" 3,000")
 }
 
 // Latencies over many decades share at most ten lines, and no request is missing.
 func TestBandsAreFew(t *testing.T) {
 	var c results.Course
-	for i := range 30 {
-		c.Timeline.Record(time.Duration(i)*100*time.Millisecond, time.Nanosecond<<(i+5), true)
-		c.Heatmap.Record(time.Duration(i)*100*time.Millisecond, time.Nanosecond<<(i+5))
-	}
-	table := courseTable(t, &c, 3*time.Second, 100)
+	record(&c, 30, 100, func(i int) time.Duration { return time.Nanosecond << (i + 5) })
+	table := courseTable(t, &c, 3*time.Second)
 	_, bands, _ := strings.Cut(table, "REQUESTS\n")
 	lines := strings.Split(bands, "\n")
 	lines = lines[:slices.IndexFunc(lines, func(l string) bool { return !strings.Contains(l, "–") })]
@@ -135,20 +137,22 @@ func TestTheTableShowsLatencyByKeys(t *testing.T) {
 	over := func(keys int64) func(*v1alpha1.EtcdBenchmark) {
 		return func(run *v1alpha1.EtcdBenchmark) { run.Spec.Workload.Put.Keys.Count = keys }
 	}
-	text := strings.Join(strings.Fields(courseTable(t, &c, 8*time.Second, 100, over(8000))), " ")
+	text := strings.Join(strings.Fields(courseTable(t, &c, 8*time.Second, over(8000))), " ")
 	wantText(t, text, "KEYS WRITTEN P50 P99 LONGEST 1–1,000 1ms 1ms 1ms 1,001–2,000 2ms 2ms 2ms", "7,001–8,000 8ms 8ms 8ms")
-	if text := strings.Join(strings.Fields(courseTable(t, &c, 8*time.Second, 100, over(5))), " "); strings.Contains(text, "KEYS WRITTEN P50") {
+	if text := strings.Join(strings.Fields(courseTable(t, &c, 8*time.Second, over(5))), " "); strings.Contains(text, "KEYS WRITTEN P50") {
 		t.Errorf("a run that writes keys again shows a latency by keys")
 	}
 }
 
 func TestNothingToDraw(t *testing.T) {
 	for name, tc := range map[string]struct {
-		points int
+		points []uint64
 		window time.Duration
-	}{"nothing": {0, time.Second}, "one": {1, time.Second}, "a short window": {3, 150 * time.Millisecond}} {
-		c := &results.Course{Timeline: results.Timeline{Interval: 100 * time.Millisecond, Points: make([]results.Point, tc.points)}}
-		if d := IntervalsOf(c, tc.window, 50); len(d.Points) != 0 {
+	}{
+		"nothing": {nil, time.Second}, "no request": {make([]uint64, 30), 3 * time.Second}, "one": {[]uint64{500}, time.Second},
+		"a short window": {[]uint64{500, 500, 500}, 150 * time.Millisecond}, "few requests": {[]uint64{60, 60, 60}, time.Second},
+	} {
+		if d := IntervalsOf(courseWith(tc.points...), tc.window); len(d.Points) != 0 {
 			t.Errorf("%s: drawn as %+v", name, d)
 		}
 	}

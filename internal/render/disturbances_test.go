@@ -19,7 +19,7 @@ func TestTheTableShowsDisturbances(t *testing.T) {
 		Merged: &results.Snapshot{}, Disturbances: runtest.Compacted(3100*time.Millisecond, 9900*time.Millisecond),
 	}).Disturbances
 	var out strings.Builder
-	if err := WriteTable(&out, run, course, 100); err != nil {
+	if err := WriteTable(&out, run, course); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{

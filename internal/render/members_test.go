@@ -35,7 +35,7 @@ func TestTableShowsMembers(t *testing.T) {
 func tableOf(t *testing.T, b *v1alpha1.EtcdBenchmark) string {
 	t.Helper()
 	var out strings.Builder
-	if err := WriteTable(&out, b, nil, 100); err != nil {
+	if err := WriteTable(&out, b, nil); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()

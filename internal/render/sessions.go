@@ -2,7 +2,6 @@ package render
 
 import (
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -13,32 +12,22 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
-// WriteSessions writes a comparison of two suites as text.
-func WriteSessions(out io.Writer, r *suite.Sessions) error {
-	var page strings.Builder
-	fmt.Fprintf(&page, "%s. %s\n\n", r.Verdict, headline(r.Verdict))
-	sides := &grid{left: 2}
-	sides.add("  baseline", sessionText(r.Baseline))
-	sides.add("  candidate", sessionText(r.Candidate))
+// Sessions shows a comparison of two suites.
+func Sessions(r *suite.Sessions) *Compared {
+	compared := comparedPage(r.Verdict, sessionText(r.Baseline), sessionText(r.Candidate))
 	if r.Schedule != "" {
-		sides.add("  history", "schedule "+r.Schedule)
+		compared.side("history", "schedule "+r.Schedule)
 	}
-	page.WriteString(sides.String() + "\n")
 	g := grid{left: 2}
 	g.add(append([]string{"CELL"}, ComparisonHeader...)...)
 	for _, c := range r.Comparisons {
 		g.add(append([]string{c.Cell}, ComparisonRow(c.Comparison)...)...)
 	}
-	page.WriteString(g.String())
 	notes := messagesOf(r.Comparisons)
 	if len(r.Left) > 0 {
 		notes = append(notes, "Only one of the suites has these cells, so they are not compared: "+strings.Join(r.Left, ", ")+".")
 	}
-	if len(notes) > 0 {
-		page.WriteString("\n" + bullets(notes))
-	}
-	_, err := io.WriteString(out, page.String())
-	return err
+	return compared.conclude(g, notes)
 }
 
 func sessionText(s suite.Session) string {

@@ -24,18 +24,17 @@ const TableWidth = 100
 
 // WriteTable prints the result of b for people: how the run ended, one row per kind of request with the columns of
 // etcd's performance page, the percentiles, the course of the window, the requests by phase, and all problems. A figure
-// that was not measured is shown as "unknown" or omitted, never as zero. The course, which may be nil, is drawn in width
-// columns of text.
-func WriteTable(w io.Writer, b *v1alpha1.EtcdBenchmark, course *results.Course, width int) error {
-	t := runTable(b, course, width)
+// that was not measured is shown as "unknown" or omitted, never as zero. The course may be nil.
+func WriteTable(w io.Writer, b *v1alpha1.EtcdBenchmark, course *results.Course) error {
+	t := runTable(b, course)
 	_, err := io.WriteString(w, t.text.String())
 	return err
 }
 
 // RunBlocks returns what WriteTable prints, without the course.
-func RunBlocks(b *v1alpha1.EtcdBenchmark) []Block { return runTable(b, nil, TableWidth).blocks }
+func RunBlocks(b *v1alpha1.EtcdBenchmark) []Block { return runTable(b, nil).blocks }
 
-func runTable(b *v1alpha1.EtcdBenchmark, course *results.Course, width int) *table {
+func runTable(b *v1alpha1.EtcdBenchmark, course *results.Course) *table {
 	t := &table{b: b, run: benchmark.Run(b)}
 	t.begin(PartHeader)
 	t.header()
@@ -45,7 +44,7 @@ func runTable(b *v1alpha1.EtcdBenchmark, course *results.Course, width int) *tab
 		t.latencies()
 		t.watch()
 		t.begin(PartCourse)
-		t.course(course, width)
+		t.course(course)
 		t.begin(PartNumbers)
 		t.disturbances()
 		t.begin(PartRequests)

@@ -133,13 +133,10 @@ func (t *table) latencies() {
 
 // latencyLegend explains the rows and marks of the table of latencies.
 func (t *table) latencyLegend() string {
-	waited, isBound, isThin := false, false, false
+	waited, all := false, []*v1alpha1.LatencySummary{}
 	for _, op := range t.b.Status.Summary.Operations {
 		waited = waited || op.BacklogWait != nil
-		isBound = isBound || op.Latency != nil && len(op.Latency.AtLeast) > 0
-		for _, l := range []*v1alpha1.LatencySummary{op.Latency, op.ServiceTime, op.BacklogWait, op.Lateness} {
-			isThin = isThin || l != nil && len(l.Thin) > 0
-		}
+		all = append(all, op.Latency, op.ServiceTime, op.BacklogWait, op.Lateness)
 	}
 	legend := "latency: from when a request was due until its response. service time: from when it was sent until its response."
 	if waited {
@@ -148,13 +145,19 @@ func (t *table) latencyLegend() string {
 	if t.run.Load.Rate != nil {
 		legend += " lateness: the load generator's own delay before it sent a request."
 	}
-	if isThin {
-		legend += " –: fewer than ten requests took longer, too few for this percentile."
+	return strings.TrimSpace(legend + " " + marksLegend(all))
+}
+
+// marksLegend explains the marks of statistics that some of the latencies have.
+func marksLegend(all []*v1alpha1.LatencySummary) string {
+	var legend []string
+	if slices.ContainsFunc(all, func(l *v1alpha1.LatencySummary) bool { return l != nil && len(l.Thin) > 0 }) {
+		legend = append(legend, "–: fewer than ten requests took longer, too few for this percentile.")
 	}
-	if isBound {
-		legend += " ≥: at least, because some requests were unanswered when the run ended."
+	if slices.ContainsFunc(all, func(l *v1alpha1.LatencySummary) bool { return l != nil && len(l.AtLeast) > 0 }) {
+		legend = append(legend, "≥: at least, because some requests were unanswered when the run ended.")
 	}
-	return legend
+	return strings.Join(legend, " ")
 }
 
 func (g *grid) addLatency(name string, l *v1alpha1.LatencySummary) {

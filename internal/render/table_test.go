@@ -36,7 +36,7 @@ func finished(snaps []*results.Snapshot, change ...func(*v1alpha1.EtcdBenchmark)
 func cells(t *testing.T, b *v1alpha1.EtcdBenchmark) (text string, lines []string) {
 	t.Helper()
 	var out strings.Builder
-	if err := WriteTable(&out, b, nil, 100); err != nil {
+	if err := WriteTable(&out, b, nil); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(out.String()) {

@@ -199,6 +199,9 @@ func TestValuesAreChecked(t *testing.T) {
 		"a URL of etcd":      "controlPlaneEndpoints={https://etcd}",
 		"invalid namespace":  "namespaces={Not_A_Name}",
 		"unknown pullPolicy": "image.pullPolicy=Sometimes",
+		"two places of a CA": "metrics.certificate.ca.secretName=a,metrics.certificate.ca.configMapName=b",
+		"no name":            "metrics.certificate.secretName=A b",
+		"no key of a token":  "metrics.serviceMonitor.token.key=",
 		"Kubernetes' unit":   "goMemoryLimit=300Mi",
 		"no memory at all":   "goMemoryLimit=0B",
 	}
@@ -226,6 +229,16 @@ func TestEveryOptionRenders(t *testing.T) {
 	for _, kind := range []string{"ValidatingAdmissionPolicy", "CustomResourceDefinition", "Job", "Service", "ServiceMonitor"} {
 		if got := len(ofKind(without, kind)); got != 0 {
 			t.Errorf("want no %s, got %d", kind, got)
+		}
+	}
+}
+
+// helm upgrade --reuse-values takes the old release's values without the defaults of values that a newer chart has added, and
+// templates fail for them.
+func TestDocumentedUpgradesHaveTheDefaultsOfNewValues(t *testing.T) {
+	for _, file := range append(filesOf(t, "docs/*.md"), filesOf(t, "*.md")...) {
+		if strings.Contains(readText(t, file), " --reuse-values") {
+			t.Errorf("%s has --reuse-values, wanted --reset-then-reuse-values", file)
 		}
 	}
 }

@@ -57,7 +57,7 @@ func (f *following) check() (err error) {
 	case f.interval <= 0:
 		return fmt.Errorf("--interval: wanted a time above 0, found %s: 1ms writes a line for each update of the numbers", f.interval)
 	}
-	f.destinations, err = parseDestinations(f.outputs)
+	f.destinations, err = parseDestinations(f.outputs, forms)
 	if err == nil && f.given("interval") && !f.destinations.haveLines() {
 		return errors.New("--interval is the time between two lines of -o jsonl, and that form was not requested: add -o jsonl, or remove --interval")
 	}

@@ -57,8 +57,22 @@ Exit status:
 
 // compareFlags are the flags of compare.
 type compareFlags struct {
-	metrics []string
-	output  string
+	metrics, outputs []string
+	destinations     destinations
+}
+
+// compared is what compare has found.
+type compared struct {
+	title   string
+	verdict v1alpha1.ComparisonVerdict
+	shown   *render.Compared
+	// result is written as JSON.
+	result any
+}
+
+func (c *compared) marshal() ([]byte, error) {
+	data, err := json.MarshalIndent(c.result, "", "  ")
+	return append(data, '\n'), err
 }
 
 func (t *tool) compareCommand() *cobra.Command {
@@ -78,14 +92,15 @@ func (t *tool) compareCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.metrics, "metric", nil, "compare `METRIC[=PERCENT]`: Throughput, or Latency:OPERATION:STATISTIC, for example Latency:Put:P99. STATISTIC is Mean, P50, P90, P95, P99, P999 (99.9 %) or Max. PERCENT is the accepted change for the worse, a whole number from 1 to 99: by default 5 for throughput, 10 for latency. Repeat the flag for more metrics; without it, the throughput of a closed loop is compared, and of each operation the latency P99, else P90, else P50: the first that all runs have")
-	flags.StringVarP(&f.output, "output", "o", outputTable, "`FORM` of the comparison: table or json")
+	flags.StringArrayVarP(&f.outputs, "output", "o", nil, "write the comparison as `FORM[=FILE]`. FORM is "+namesText(comparisonForms)+"; md is Markdown for a pull request. Without FILE, it goes to standard output. Repeat the flag for more forms; the table is printed unless another form goes to standard output")
 	t.kube.AddFlags(flags)
 	return cmd
 }
 
 func (t *tool) compare(f *compareFlags, baseline, candidate string) error {
-	if f.output != outputTable && f.output != outputJSON {
-		return fmt.Errorf("--output: wanted table or json, found %q", f.output)
+	var err error
+	if f.destinations, err = parseDestinations(f.outputs, comparisonForms); err != nil {
+		return err
 	}
 	var metrics []v1alpha1.Metric
 	for _, word := range f.metrics {
@@ -134,10 +149,8 @@ func (find *finder) compareRuns(ctx context.Context, f *compareFlags, metrics []
 	if err != nil {
 		return err
 	}
-	if err := writeComparison(find.Out, f.output, result); err != nil {
-		return fmt.Errorf("writing the comparison: %w", err)
-	}
-	return exitOf(result.Verdict)
+	title := "Comparison of " + text.Plural(result.Rounds, "round")
+	return find.writeComparison(f, &compared{title, result.Verdict, render.Comparison(result), result})
 }
 
 // exitOf is the exit status of a verdict.
@@ -151,17 +164,22 @@ func exitOf(v v1alpha1.ComparisonVerdict) error {
 	return &exitError{status: exitUnknown}
 }
 
-func writeComparison(out io.Writer, form string, r compare.Result) error {
-	if form == outputTable {
-		return render.WriteComparison(out, r)
+// writeComparison writes a comparison in all forms and returns its exit status.
+func (f *finder) writeComparison(flags *compareFlags, c *compared) error {
+	err := flags.destinations.open(f.Out, following{})
+	if err == nil {
+		err = flags.destinations.write(f.Out, func(form form, out io.Writer) error {
+			data, err := form.compared(c)
+			if err == nil {
+				_, err = out.Write(data)
+			}
+			return err
+		})
 	}
-	return writeIndented(out, r)
-}
-
-func writeIndented(out io.Writer, v any) error {
-	encoder := json.NewEncoder(out)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(v)
+	if err != nil {
+		return fmt.Errorf("writing the comparison: %w", err)
+	}
+	return exitOf(c.verdict)
 }
 
 const metricForm = "Throughput or Latency:OPERATION:STATISTIC, then optionally =PERCENT, for example Latency:Put:P99=10"

@@ -74,11 +74,16 @@ func TestCompareFiles(t *testing.T) {
 			if err := json.Unmarshal([]byte(c.out.String()), &got); err != nil || got.Verdict != tc.want || len(got.Comparisons) != 1 || got.Rounds != 3 {
 				t.Errorf("got %s (%v), wanted %s from 3 rounds", c.out, err, tc.want)
 			}
-			c = call("", "compare", baseline, candidate)
+			page := filepath.Join(t.TempDir(), "page.md")
+			c = call("", "compare", baseline, candidate, "-o", "md="+page)
 			c.wantStatus(t, tc.status)
-			if !strings.HasPrefix(c.out.String(), string(tc.want)+".") || !strings.Contains(c.out.String(), "old0.json, ") {
+			if !strings.HasPrefix(c.out.String(), string(tc.want)+".") || !strings.Contains(c.out.String(), "old0.json,") {
 				t.Errorf("got\n%s", c.out)
 			}
+			// Markdown for a pull request: the verdict, then a table that GitHub draws.
+			fileWith(t, page, "## "+map[v1alpha1.ComparisonVerdict]string{
+				v1alpha1.Regressed: "❌ Regressed", v1alpha1.NotRegressed: "✅ NotRegressed", v1alpha1.NotCompared: "❔ Unknown",
+			}[tc.want], "- **baseline**: ", "| METRIC | ROUNDS | BASELINE |", "|:---|---:|", "\n| Throughput | 3 | 4,999/s |")
 		})
 	}
 }
@@ -128,7 +133,7 @@ func TestCompareRefuses(t *testing.T) {
 		"an unknown metric":     {[]string{one, one, "--metric", "Speed"}, `found "Speed"`},
 		"an unknown statistic":  {[]string{one, one, "--metric", "Latency:Put:P42"}, "P50"},
 		"an impossible percent": {[]string{one, one, "--metric", "Throughput=100"}, "from 1 to 99"},
-		"an unknown form":       {[]string{one, one, "-o", "xml"}, "table or json"},
+		"an unknown form":       {[]string{one, one, "-o", "xml"}, "table, json or md"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := call("", append([]string{"compare"}, tc.args...)...)

@@ -36,15 +36,8 @@ func (f *finder) compareSuites(ctx context.Context, flags *compareFlags, metrics
 	if err != nil {
 		return err
 	}
-	if flags.output == outputTable {
-		err = render.WriteSessions(f.Out, result)
-	} else {
-		err = writeIndented(f.Out, result)
-	}
-	if err != nil {
-		return fmt.Errorf("writing the comparison: %w", err)
-	}
-	return exitOf(result.Verdict)
+	title := fmt.Sprintf("Comparison of the suites %s and %s", result.Baseline.Suite, result.Candidate.Suite)
+	return f.writeComparison(flags, &compared{title, result.Verdict, render.Sessions(result), result})
 }
 
 // suite reads a side that is a suite: suite/NAME, or a file with a suite. It returns nil if the side is something else.

@@ -68,13 +68,15 @@ func TestSuitesOfTwoSessionsAreCompared(t *testing.T) {
 	if err := json.Unmarshal([]byte(c.out.String()), &r); err != nil || r.Verdict != v1alpha1.NotCompared || r.Baseline.Suite != "release" || len(r.Comparisons) < 4 {
 		t.Errorf("found %s, %v", c.out, err)
 	}
-	c = call("", "compare", release, now, "--metric", "Throughput")
+	page := filepath.Join(t.TempDir(), "page.md")
+	c = call("", "compare", release, now, "--metric", "Throughput", "-o", "md="+page)
 	c.wantStatus(t, exitUnknown)
 	for _, want := range []string{"suite release (3 rounds, finished ", "one", "two", "Unknown (NotConcurrent)", "history needs at least 5 more sessions"} {
 		if !strings.Contains(strings.Join(strings.Fields(c.out.String()), " "), want) {
 			t.Errorf("found\n%s\nwanted %q", c.out, want)
 		}
 	}
+	fileWith(t, page, "## ❔ Unknown", "suites release and now", "| CELL | METRIC |", "\n| one | Throughput | 3 |", "\n| two | Throughput | 3 |")
 }
 
 func TestStoredBaselinesAreRefused(t *testing.T) {

@@ -32,7 +32,7 @@ func (t *tool) completions(root *cobra.Command) {
 	flags := map[string]map[string]cobra.CompletionFunc{
 		"run":     {"dry-run": completeWords(dryRunClient, dryRunServer)},
 		"report":  {"output": completeWords(formNames(reportForms)...)},
-		"compare": {"output": completeWords(outputTable, outputJSON)},
+		"compare": {"output": completeWords(formNames(comparisonForms)...)},
 		"list":    {"output": completeWords(listForms...)},
 	}
 	everywhere := map[string]cobra.CompletionFunc{

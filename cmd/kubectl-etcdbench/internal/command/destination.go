@@ -35,7 +35,7 @@ const standardOutput = "-"
 
 // parseDestinations reads FORM or FORM=FILE of each --output. If no other form goes to standard output, the table is
 // printed there.
-func parseDestinations(outputs []string) (destinations, error) {
+func parseDestinations(outputs []string, forms []form) (destinations, error) {
 	all, err := parseOutputs(outputs, forms)
 	if err == nil && !slices.ContainsFunc(all, func(d *destination) bool { return d.path == "" }) {
 		table, _ := formOf(forms, outputTable)

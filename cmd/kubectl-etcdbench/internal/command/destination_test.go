@@ -31,7 +31,7 @@ func TestEachFileTakesOneForm(t *testing.T) {
 		"and a dash":        {[]string{"json=-", "yaml=" + out}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := parseDestinations(tc.outputs)
+			_, err := parseDestinations(tc.outputs, forms)
 			if (err != nil) != tc.refused || err != nil && !strings.Contains(err.Error(), "another file") {
 				t.Errorf("refused %v, wanted %v: %v", err != nil, tc.refused, err)
 			}
@@ -41,11 +41,11 @@ func TestEachFileTakesOneForm(t *testing.T) {
 
 // A dash means standard output, as it means standard input for -f.
 func TestADashIsStandardOutput(t *testing.T) {
-	all, err := parseDestinations([]string{"json=-"})
+	all, err := parseDestinations([]string{"json=-"}, forms)
 	if err != nil || len(all) != 1 || all[0].path != "" || all.printed() != "json" {
 		t.Errorf("got %+v and %v, wanted JSON on standard output", all, err)
 	}
-	if _, err := parseDestinations([]string{"json=-", "yaml"}); err == nil || !strings.Contains(err.Error(), "at most one form") {
+	if _, err := parseDestinations([]string{"json=-", "yaml"}, forms); err == nil || !strings.Contains(err.Error(), "at most one form") {
 		t.Errorf("two forms on standard output: %v", err)
 	}
 }

@@ -111,7 +111,7 @@ func TestStrictDoubtsASuite(t *testing.T) {
 		Cell: suite.Cells(s)[0].Name, Round: 1, Reason: v1alpha1.ReasonCompleted, Invalid: "the load generator was a limit",
 		Operations: []v1alpha1.SuiteOperation{{Operation: spec.OperationPut, Succeeded: 1}},
 	}}
-	outputs, err := parseDestinations([]string{"yaml"})
+	outputs, err := parseDestinations([]string{"yaml"}, forms)
 	if err != nil {
 		t.Fatal(err)
 	}

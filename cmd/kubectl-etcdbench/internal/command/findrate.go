@@ -45,7 +45,7 @@ func (f *runFlags) checkFind() error {
 }
 
 // searchOf returns spec.search of a suite: the load of a run's manifest without its rate, and the flags.
-func (f *runFlags) searchOf(m *manifest.Manifest, objectives []any, loads []map[string]any) (map[string]any, error) {
+func (f *runFlags) searchOf(m *manifest.Manifest, objectives []any, loads []sweptEntry) (map[string]any, error) {
 	if len(loads) > 1 {
 		return nil, errors.New("--sweep and --find-rate: a search has one load: sweep fields of target or workload, or remove --find-rate")
 	}
@@ -57,7 +57,7 @@ func (f *runFlags) searchOf(m *manifest.Manifest, objectives []any, loads []map[
 			return nil, err
 		}
 	}
-	load, _ := loads[0]["load"].(map[string]any)
+	load, _ := loads[0].object["load"].(map[string]any)
 	out := map[string]any{"load": load, "minPerSecond": f.find.minRate, "maxPerSecond": f.find.maxRate, "pauseSeconds": int64(f.find.pauseSeconds)}
 	if arrival, found := m.Text("spec.load.rate.arrival"); found {
 		out["arrival"] = arrival

@@ -35,6 +35,8 @@ type form struct {
 	writeSuite func(out io.Writer, s *v1alpha1.EtcdBenchmarkSuite) error
 	// make makes a form that is a projection of a report's document. Such a form has neither write nor writeSuite.
 	make func(*report.Document) ([]byte, error)
+	// compared makes a form of what compare has found; nil if there is none.
+	compared func(c *compared) ([]byte, error)
 }
 
 // writeDocument writes a form that has make.
@@ -57,12 +59,13 @@ const (
 	outputYAML  = "yaml"
 	outputLines = "jsonl"
 	outputHTML  = "html"
+	outputMD    = "md"
 )
 
 // Forms of a report, which the commands that end with a result have, too.
 var (
 	formHTML     = form{name: outputHTML, make: report.HTML}
-	formMarkdown = form{name: "md", make: func(d *report.Document) ([]byte, error) { return report.Markdown(d), nil }}
+	formMarkdown = form{name: outputMD, make: func(d *report.Document) ([]byte, error) { return d.Page().Markdown(), nil }}
 	formCSV      = form{name: "csv", make: report.CSV}
 	formJUnit    = form{name: "junit", make: report.JUnit}
 )
@@ -79,6 +82,15 @@ var forms = []form{
 
 // reportForms are the forms of a report. JSON is the document that all others are made of.
 var reportForms = []form{formHTML, formMarkdown, formCSV, {name: outputJSON, make: (*report.Document).Marshal}, formJUnit}
+
+// comparisonForms are the forms of a comparison.
+var comparisonForms = []form{
+	{name: outputTable, compared: func(c *compared) ([]byte, error) { return []byte(c.shown.String()), nil }},
+	{name: outputJSON, compared: (*compared).marshal},
+	{name: outputMD, compared: func(c *compared) ([]byte, error) {
+		return report.ComparedPage(c.title, c.verdict, c.shown).Markdown(), nil
+	}},
+}
 
 // whole returns the writer of a form that is encoded in one piece.
 func whole(encode func(*v1alpha1.EtcdBenchmark) ([]byte, error)) func(io.Writer, *v1alpha1.EtcdBenchmark, []byte) error {
@@ -204,25 +216,14 @@ func why(run *v1alpha1.EtcdBenchmark, status int) error {
 	return fmt.Errorf("%s: %s", c.Reason, c.Message)
 }
 
-// writeTable draws the course as wide as the terminal is. A report that cannot be read, for example that of a newer
-// operator, is left out.
+// writeTable draws the course, too. A report that cannot be read, for example that of a newer operator, is left out.
 func writeTable(out io.Writer, run *v1alpha1.EtcdBenchmark, report []byte) error {
 	var course *results.Course
 	if len(report) > 0 {
 		detail, _ := benchmark.ReadReport(report)
 		course = detail.Course
 	}
-	return render.WriteTable(out, run, course, widthOf(out))
-}
-
-// widthOf is the width of a terminal, or render.TableWidth.
-func widthOf(out io.Writer) int {
-	if file, ok := out.(*os.File); ok {
-		if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
-			return width
-		}
-	}
-	return render.TableWidth
+	return render.WriteTable(out, run, course)
 }
 
 // writeJSON writes the run and, as one more field of the same object, its report: in one line, because it is long.

@@ -45,7 +45,7 @@ request, CSV, JSON, or JUnit for a pipeline.
 
 NAME is that of a run, or suite/NAME or schedule/NAME. Any other word with a dot or a slash
 is a file that run -o json, kubectl get -o json or report -o json wrote.
-Several runs are shown beside each other. A run that goes on is shown as it is now.`,
+Several runs are shown in one table, and not judged: compare does that. A run that goes on is shown as it is now.`,
 		Example: reportExample,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {

@@ -57,7 +57,7 @@ func ranEmbedded(t *testing.T, s v1alpha1.EtcdBenchmarkSuite, members int) (prin
 	suites, err := admission.Suites()
 	must(t, err)
 	// Runs are kept only if a form shows them.
-	f.destinations, err = parseDestinations([]string{"html=" + filepath.Join(t.TempDir(), "page.html")})
+	f.destinations, err = parseDestinations([]string{"html=" + filepath.Join(t.TempDir(), "page.html")}, forms)
 	must(t, err)
 	must(t, f.destinations.open(out, f.following))
 	m, err := tool.readManifest("-")

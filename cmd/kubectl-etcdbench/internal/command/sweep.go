@@ -1,9 +1,9 @@
 package command
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -21,6 +21,12 @@ type sweepFlags struct {
 	sweeps []string
 	rounds int32
 	print  bool
+}
+
+// sweptEntry is an entry of a list of the suite. flags has the flags that set its fields, by their paths in the entry.
+type sweptEntry struct {
+	object map[string]any
+	flags  map[string]string
 }
 
 // sweptAxes are the parts of a run that a suite has a list of.
@@ -57,13 +63,13 @@ func (f *runFlags) swept(m *manifest.Manifest) (*manifest.Manifest, error) {
 			return nil, m.Refuse("spec."+field, "fixes workload and load: --sweep and --find-rate need both in its place")
 		}
 	}
-	axes := map[string][]map[string]any{}
+	axes := map[string][]sweptEntry{}
 	for _, axis := range sweptAxes {
 		entry, _ := run[axis.field].(map[string]any)
 		if entry == nil {
 			return nil, m.Refuse("spec."+axis.field, "wanted an object: --sweep and --find-rate need it")
 		}
-		axes[axis.field] = []map[string]any{{"name": axis.field, axis.field: entry}}
+		axes[axis.field] = []sweptEntry{{object: map[string]any{"name": axis.field, axis.field: entry}}}
 		delete(run, axis.field)
 	}
 	for _, sweep := range f.sweep.sweeps {
@@ -74,13 +80,17 @@ func (f *runFlags) swept(m *manifest.Manifest) (*manifest.Manifest, error) {
 	objectives, found := run["objectives"].([]any)
 	if found {
 		for _, w := range axes["workload"] {
-			w["objectives"] = objectives
+			w.object["objectives"] = objectives
 		}
 		delete(run, "objectives")
 	}
 	spec := map[string]any{"template": run, "rounds": int64(max(f.sweep.rounds, 1))}
 	for _, axis := range sweptAxes {
-		spec[axis.list] = axes[axis.field]
+		var list []any
+		for _, entry := range axes[axis.field] {
+			list = append(list, entry.object)
+		}
+		spec[axis.list] = list
 	}
 	if f.find.findRate {
 		delete(spec, "loads")
@@ -94,11 +104,27 @@ func (f *runFlags) swept(m *manifest.Manifest) (*manifest.Manifest, error) {
 			metadata[field] = value
 		}
 	}
-	data, err := yaml.Marshal(map[string]any{"apiVersion": v1alpha1.GroupVersion.String(), "kind": manifest.SuiteKind, "metadata": metadata, "spec": spec})
-	if err != nil {
-		return nil, fmt.Errorf("writing the suite: %w", err)
+	made := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": v1alpha1.GroupVersion.String(), "kind": manifest.SuiteKind, "metadata": metadata, "spec": spec,
+	}}
+	return namingOrigins(m, made, axes), nil
+}
+
+// namingOrigins lets problems with the suite name the flags, and the lines of the run's manifest.
+func namingOrigins(m *manifest.Manifest, suite *unstructured.Unstructured, axes map[string][]sweptEntry) *manifest.Manifest {
+	origins := []manifest.Origin{{Field: "spec.search.load", From: "spec.load"}, {Field: "spec.template", From: "spec"}}
+	flags := map[string]string{}
+	for _, axis := range sweptAxes {
+		for i, entry := range axes[axis.field] {
+			field := fmt.Sprintf("spec.%s[%d].", axis.list, i)
+			origins = append(origins, manifest.Origin{Field: field + axis.field, From: "spec." + axis.field},
+				manifest.Origin{Field: field + "objectives", From: "spec.objectives"})
+			for path, flag := range entry.flags {
+				flags[field+path] = flag
+			}
+		}
 	}
-	return manifest.Read("the suite of "+m.File+" (--print-manifest shows it)", bytes.NewReader(data))
+	return m.Make(suite, flags, origins...)
 }
 
 // printManifest prints the manifest of a suite instead of running it. A suite that could not run is refused.
@@ -138,7 +164,7 @@ func checkSweptOnce(sweeps []string) error {
 }
 
 // addSweep multiplies the entries of an axis by the values of one field.
-func addSweep(axes map[string][]map[string]any, sweep string) error {
+func addSweep(axes map[string][]sweptEntry, sweep string) error {
 	refused := func(why string) error {
 		return fmt.Errorf("--sweep: wanted %s, found %q: %s", sweepForm, sweep, why)
 	}
@@ -158,18 +184,22 @@ func addSweep(axes map[string][]map[string]any, sweep string) error {
 			return refused(fmt.Sprintf("the value %s is there twice", word))
 		}
 	}
-	var out []map[string]any
+	var out []sweptEntry
 	for _, entry := range entries {
 		for _, word := range words {
 			value, ok := valueOf(word)
 			if !ok {
 				return refused(fmt.Sprintf("%q is no value", word))
 			}
-			copied := (&unstructured.Unstructured{Object: entry}).DeepCopy().Object
-			if err := unstructured.SetNestedField(copied, value, steps...); err != nil {
+			copied := sweptEntry{(&unstructured.Unstructured{Object: entry.object}).DeepCopy().Object, maps.Clone(entry.flags)}
+			if err := unstructured.SetNestedField(copied.object, value, steps...); err != nil {
 				return refused(err.Error())
 			}
-			copied["name"] = entryName(fmt.Sprint(entry["name"]), steps[0], steps[len(steps)-1], word, len(out))
+			copied.object["name"] = entryName(fmt.Sprint(entry.object["name"]), steps[0], steps[len(steps)-1], word, len(out))
+			if copied.flags == nil {
+				copied.flags = map[string]string{}
+			}
+			copied.flags[path] = "--sweep " + path + "=" + word
 			out = append(out, copied)
 		}
 	}

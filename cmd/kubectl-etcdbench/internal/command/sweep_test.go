@@ -79,6 +79,55 @@ func TestSweepsOfOneAxis(t *testing.T) {
 	}
 }
 
+// What a sweep breaks is said of the flag, with the numbers that contradict each other; everything else, once, of the line of
+// the file.
+func TestSweepSaysWhatContradicts(t *testing.T) {
+	const connected = `
+apiVersion: etcdbench.dev/v1alpha1
+kind: EtcdBenchmark
+metadata: {name: swept}
+spec:
+  target: {endpoints: ["127.0.0.1:2379"]}
+  workload: {type: Put, put: {keys: {count: 1000}}}
+  load: {requests: 20, connections: 100, clients: 1000}
+  objectives:
+  - {name: mean, type: Latency, latency: {operation: Put, statistic: Mean, maxMicroseconds: 5000000}}
+`
+	for name, tc := range map[string]struct {
+		manifest string
+		args     []string
+		want     []string
+	}{
+		"clients": {connected, []string{"--sweep", "load.clients=1,10,100"}, []string{
+			"--sweep load.clients=1: Invalid value: must be at least load.connections (100), found 1",
+			"--sweep load.clients=10: Invalid value: must be at least load.connections (100), found 10",
+		}},
+		"connections": {connected, []string{"--sweep", "load.connections=100,2000"}, []string{
+			"line 8: spec.load.clients: Invalid value: must be at least load.connections (2000), found 1000",
+		}},
+		"two sweeps": {connected, []string{"--sweep", "load.clients=100,200", "--sweep", "load.connections=150"}, []string{
+			"--sweep load.clients=100: Invalid value: must be at least load.connections (150), found 100",
+		}},
+		"what is not swept": {strings.Replace(connected, "Mean, max", "Mode, max", 1), []string{"--sweep", "workload.put.values.sizeBytes=1,2"}, []string{
+			`line 10: spec.objectives[0].latency.statistic: Unsupported value: "Mode"`,
+		}},
+		"between workload and load": {connected, []string{"--sweep", "load.durationSeconds=700"}, []string{
+			"line 8: spec.load: Invalid value: set load.requests or load.durationSeconds",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := call(tc.manifest, append([]string{"run", "--local", "-f", "-"}, tc.args...)...)
+			c.wantStatus(t, exitFailed)
+			problems := strings.Split(strings.TrimSpace(c.err.String()), "\n")[1:]
+			for i, want := range tc.want {
+				if len(problems) != len(tc.want) || !strings.HasPrefix(strings.TrimSpace(problems[i]), want) {
+					t.Errorf("found %q, wanted %q", problems, tc.want)
+				}
+			}
+		})
+	}
+}
+
 func TestSweepRefuses(t *testing.T) {
 	for name, tc := range map[string]struct {
 		manifest string
@@ -90,7 +139,7 @@ func TestSweepRefuses(t *testing.T) {
 		"a value twice":     {sweepable, []string{"--local", "--sweep", "load.clients=1,1"}, "the value 1 is there twice"},
 		"a field twice":     {sweepable, []string{"--local", "--sweep", "load.clients=1,2", "--sweep", "spec.load.clients=3,4"}, "found load.clients twice"},
 		"no such part":      {sweepable, []string{"--local", "--sweep", "clients=1,2"}, `there is no field "clients"`},
-		"no such field":     {sweepable, []string{"--local", "--sweep", "load.conections=1,2"}, "spec.loads[0].load.conections: unknown field"},
+		"no such field":     {sweepable, []string{"--local", "--sweep", "load.conections=1,2"}, "--sweep load.conections=1: unknown field; did you mean"},
 		"a bad value":       {sweepable, []string{"--local", "--sweep", "load.clients=none"}, "spec.loads[0].load.clients"},
 		"a value and below": {sweepable, []string{"--local", "--sweep", "load.requests.many=1"}, "--sweep"},
 		"a suite":           {smallSuite, []string{"--local", "--sweep", "load.clients=1,2"}, "take the manifest of a single run"},

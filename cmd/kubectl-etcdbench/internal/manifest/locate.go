@@ -30,10 +30,10 @@ func (m *Manifest) locate(field string) (line int, value *yamlnode.Node) {
 
 // inFile is the path in the file of a field of the object.
 func (m *Manifest) inFile(field string) string {
-	if m.origin == nil {
+	if m.from == nil {
 		return field
 	}
-	return m.origin(field)
+	return m.from.inFile(m.origin(field))
 }
 
 // steps splits spec.objectives[0].name into spec, objectives, 0 and name.

@@ -88,7 +88,10 @@ func (m *Manifest) causes(causes []metav1.StatusCause) []Problem {
 	var out []Problem
 	for _, c := range causes {
 		field := strings.TrimPrefix(c.Field, "<nil>")
-		out = append(out, m.problem(field, m.withValue(field, c.Message)))
+		// A part of the file that is in several entries of a made suite has the same problem in each.
+		if p := m.problem(field, m.withValue(field, c.Message)); !slices.Contains(out, p) {
+			out = append(out, p)
+		}
 	}
 	return out
 }

@@ -34,7 +34,9 @@ type Manifest struct {
 	Object *unstructured.Unstructured
 
 	root *yamlnode.Node
-	// origin maps the path of a field of Object to its path in the file; nil if they are the same.
+	// from is the manifest of which this one was made, and origin maps the path of a field to its path there. Both are nil
+	// for a file.
+	from   *Manifest
 	origin func(field string) string
 	// flags maps the path of a field to the flag that set it.
 	flags map[string]string

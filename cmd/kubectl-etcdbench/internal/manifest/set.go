@@ -38,5 +38,8 @@ func (m *Manifest) setBy(field string) string {
 			return flag
 		}
 	}
+	if m.from != nil {
+		return m.from.setBy(m.origin(field))
+	}
 	return ""
 }

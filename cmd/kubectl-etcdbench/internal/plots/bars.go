@@ -20,6 +20,8 @@ type BarRow struct {
 	Label string
 	// Low and High are the ends of the error bar; there is none if they are equal.
 	Value, Low, High float64
+	// Missing is why there is no value; empty if there is one.
+	Missing string
 	// Class decides the colour.
 	Class int
 }
@@ -33,7 +35,10 @@ func (r BarRow) hasSpread() bool {
 
 func (r BarRow) text(u Unit) string {
 	v, ok := bounded(r.Value)
-	if !ok {
+	switch {
+	case r.Missing != "":
+		return r.Missing
+	case !ok:
 		return "unknown"
 	}
 	if !r.hasSpread() {
@@ -49,7 +54,9 @@ func (b Bars) SVG() string {
 	b.Rows = slices.Clone(b.Rows)
 	for i := range b.Rows {
 		r := &b.Rows[i]
-		values.add(r.Value)
+		if r.Missing == "" {
+			values.add(r.Value)
+		}
 		if r.hasSpread() {
 			r.Low, _ = bounded(r.Low)
 			r.High, _ = bounded(r.High)
@@ -71,7 +78,7 @@ func (b Bars) SVG() string {
 func (b Bars) draw(a area, table rows) {
 	zero := a.at(0, 0).X
 	for i, r := range b.Rows {
-		if _, ok := bounded(r.Value); ok {
+		if _, ok := bounded(r.Value); ok && r.Missing == "" {
 			at := a.at(r.Value, table.y(i))
 			a.fill(series(r.Class), box(zero, at.Y-7, at.X, at.Y+7))
 		}

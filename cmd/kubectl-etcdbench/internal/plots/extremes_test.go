@@ -86,8 +86,10 @@ func noisyHeatmap(intervals, bands int) Heatmap {
 		}
 		h.Bands = append(h.Bands, b)
 	}
+	h.Lines = []TimeLine{{Label: "p50"}, {Label: "p99"}}
 	for k := range intervals {
-		h.P50, h.P99 = append(h.P50, 900+300*float64(k*37%11)), append(h.P99, 40_000+3000*float64(k*53%13))
+		h.Lines[0].Values = append(h.Lines[0].Values, 900+300*float64(k*37%11))
+		h.Lines[1].Values = append(h.Lines[1].Values, 40_000+3000*float64(k*53%13))
 	}
 	return h
 }
@@ -99,7 +101,7 @@ func addExtremes(all map[string]plotted, name string, unit Unit, values []float6
 	d := Dots{About: id, Unit: unit, Baseline: label(0), Candidate: label(1), Axis: label(1)}
 	b := Bars{About: id, Unit: unit, Axis: label(11)}
 	f := Forest{About: id}
-	h := Heatmap{About: id, Interval: 1, P50: values, P99: values, Bands: []Band{{0, 10, []uint64{1}}, {10, 1e12, []uint64{0, math.MaxUint64}}}}
+	h := Heatmap{About: id, Interval: 1, Lines: []TimeLine{{Label: "p50", Values: values}, {Label: "p99", Values: values}}, Bands: []Band{{0, 10, []uint64{1}}, {10, 1e12, []uint64{0, math.MaxUint64}}}}
 	o := OverTime{About: id, Interval: 1, Unit: unit, Lines: []TimeLine{{Label: label(1), Values: values}, {Label: label(0), Values: values, At: values}}}
 	s := Spectrum{About: id, Ratio: unit == Percent, Lines: []SpectrumLine{{Label: label(0)}, {Label: label(1), Group: -7}}}
 	for i, v := range values {

@@ -10,16 +10,16 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
-// Heatmap shows how latency was distributed in each interval, with lines of p50 and p99 over it.
+// Heatmap shows how latency was distributed in each interval, with lines of percentiles over it.
 type Heatmap struct {
 	About
 	// Interval is in seconds.
 	Interval float64
 	// Bands are from short to long, and adjacent.
 	Bands []Band
-	// P50 and P99 are microseconds per interval, NaN where unknown.
-	P50, P99 []float64
-	Marks    []Mark
+	// Lines are in microseconds, with a value per interval.
+	Lines []TimeLine
+	Marks []Mark
 	// Stalls are the intervals in which requests were waiting and none ended.
 	Stalls []bool
 }
@@ -78,16 +78,13 @@ func (h Heatmap) SVG() string {
 	p.Add(layer(w.under), layer(func(a area) { a.out.cells(a, w, h.levels(greatest)) }))
 	s := sheet{About: h.About, flags: w.flags(), panels: []panel{p}, below: w.below()}
 	s.keys = append(s.keys, key{label: "1 to " + text.Grouped(greatest) + " requests in a cell, log scale", boxes: heats()})
-	for i, line := range []struct {
-		label  string
-		values []float64
-	}{{"p50", h.P50}, {"p99", h.P99}} {
+	for i, line := range h.Lines {
 		style := draw.LineStyle{Color: ink, Width: 1.8, Dashes: dashes(i)}
-		spots := stretches(TimeLine{Values: line.values}.spots(w.interval), w.scale, y)
+		spots := stretches(line.spots(w.interval), w.scale, y)
 		if len(spots) == 0 {
 			continue
 		}
-		s.keys = append(s.keys, key{label: line.label, line: style})
+		s.keys = append(s.keys, key{label: line.Label, line: style})
 		p.Add(layer(func(a area) {
 			a.lines(draw.LineStyle{Color: paper, Width: 4}, spots)
 			a.lines(style, spots)
@@ -132,7 +129,10 @@ func (h Heatmap) used() []Band {
 }
 
 func (h Heatmap) intervals() int {
-	n := max(len(h.P50), len(h.P99), len(h.Stalls))
+	n := len(h.Stalls)
+	for _, l := range h.Lines {
+		n = max(n, len(l.Values))
+	}
 	for _, b := range h.Bands {
 		n = max(n, len(b.Counts))
 	}
@@ -180,12 +180,9 @@ func (h Heatmap) interval(i int) string {
 			n += b.Counts[i]
 		}
 	}
-	for _, line := range []struct {
-		label  string
-		values []float64
-	}{{"p50", h.P50}, {"p99", h.P99}} {
-		if i < len(line.values) && (scale{log: true}).has(line.values[i]) {
-			out += fmt.Sprintf("%s %s, ", line.label, micros(line.values[i]))
+	for _, line := range h.Lines {
+		if v := line.in(i, h.Interval); (scale{log: true}).has(v) {
+			out += fmt.Sprintf("%s %s, ", line.Label, micros(v))
 		}
 	}
 	return out + text.Plural(n, "request")

@@ -84,7 +84,7 @@ func TestTicksOfManyRanges(t *testing.T) {
 			for _, factor := range []float64{1, 1.7, 3.3, 9.99} {
 				v := factor * math.Pow10(power)
 				d := Dots{About: about("d"), Unit: unit, Baseline: "a", Candidate: "b", Rounds: []DotRound{{"1", v, 1.3 * v}}}
-				b := Bars{About: about("b"), Unit: unit, Rows: []BarRow{{"a", v, 0, 0, 0}, {"b", -v / 3, 0, 0, 0}}}
+				b := Bars{About: about("b"), Unit: unit, Rows: []BarRow{{Label: "a", Value: v}, {Label: "b", Value: -v / 3}}}
 				checkTexts(t, parsed(t, d.SVG()))
 				checkTexts(t, parsed(t, b.SVG()))
 			}

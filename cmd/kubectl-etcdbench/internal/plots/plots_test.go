@@ -180,7 +180,7 @@ func TestWithoutData(t *testing.T) {
 		"forest": Forest{}, "forest of unknowns": Forest{Rows: []ForestRow{{Change: math.NaN()}}}, "knee": Knee{Found: 10}, "knee without rates": Knee{Points: []KneePoint{{P99: 1}}},
 		"spectrum": Spectrum{}, "spectrum of unknowns": Spectrum{Lines: []SpectrumLine{{Points: []SpectrumPoint{{0.5, math.NaN()}}}}},
 		"over time": OverTime{}, "over time of unknowns": OverTime{Lines: []TimeLine{{Values: nan}}, Stalls: []bool{true}},
-		"heatmap": Heatmap{}, "heatmap of zeros": Heatmap{Bands: []Band{{0, 1, []uint64{0}}}, P50: nan}, "dots": Dots{}, "dots of unknowns": Dots{Rounds: make([]DotRound, 3)},
+		"heatmap": Heatmap{}, "heatmap of zeros": Heatmap{Bands: []Band{{0, 1, []uint64{0}}}, Lines: []TimeLine{{Values: nan}}}, "dots": Dots{}, "dots of unknowns": Dots{Rounds: make([]DotRound, 3)},
 		"bars": Bars{}, "bars of zeros": Bars{Rows: make([]BarRow, 2)},
 	} {
 		texts := parsed(t, p.SVG()).all("text")

@@ -120,6 +120,7 @@ func sampleHeatmap(bands int) Heatmap {
 		h.Bands = append(h.Bands, b)
 		from = to
 	}
+	h.Lines = []TimeLine{{Label: "p50"}, {Label: "p99"}}
 	for k := range 120 {
 		p50 := 1000 + 20*float64(k)
 		if k >= 40 && k < 45 {
@@ -127,7 +128,8 @@ func sampleHeatmap(bands int) Heatmap {
 		} else if k < 62 && k >= 40 {
 			p50 *= math.E
 		}
-		h.P50, h.P99 = append(h.P50, p50), append(h.P99, p50*2.3*math.Exp(0.1*random.NormFloat64()))
+		h.Lines[0].Values = append(h.Lines[0].Values, p50)
+		h.Lines[1].Values = append(h.Lines[1].Values, p50*2.3*math.Exp(0.1*random.NormFloat64()))
 	}
 	return h
 }
@@ -142,7 +144,7 @@ func sampleBars() Bars {
 	b := Bars{About: about("bars"), Unit: PerSecond, Axis: "throughput"}
 	for i, label := range []string{"v36-put256-c100", "v37-put256-c100", "v36-range-c100", "v37-range-c100"} {
 		v := []float64{6462, 6390, 21_400, 22_100}[i]
-		b.Rows = append(b.Rows, BarRow{label, v, v * 0.95, v * 1.04, i % 2})
+		b.Rows = append(b.Rows, BarRow{Label: label, Value: v, Low: v * 0.95, High: v * 1.04, Class: i % 2})
 	}
 	return b
 }

@@ -131,7 +131,7 @@ func TestReadouts(t *testing.T) {
 		"put256-c100, p99 of Put: +38 % (+21 % to +57 %), beyond the tolerance of +10 %": sampleForest(),
 		"v36-put256-c100: 6,462/s (6,138/s to 6,720/s)":                                  sampleBars(),
 		"50 %: x 2ms":                      Spectrum{About: about("s"), Lines: []SpectrumLine{{Label: "x", Points: []SpectrumPoint{{0, 1000}, {0.5, 2000}, {0.99, 5000}}}}},
-		"0s: p50 1ms, p99 5ms, 3 requests": Heatmap{About: about("h"), P50: []float64{1000}, P99: []float64{5000}, Bands: []Band{{0, 1000, []uint64{1}}, {1000, 9000, []uint64{2}}}},
+		"0s: p50 1ms, p99 5ms, 3 requests": Heatmap{About: about("h"), Lines: []TimeLine{{Label: "p50", Values: []float64{1000}}, {Label: "p99", Values: []float64{5000}}}, Bands: []Band{{0, 1000, []uint64{1}}, {1000, 9000, []uint64{2}}}},
 	} {
 		if got := titles(t, p, ""); !slices.Contains(got, want) {
 			t.Errorf("wanted %q, found %q", want, got)

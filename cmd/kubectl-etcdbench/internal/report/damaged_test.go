@@ -25,9 +25,9 @@ func allForms(t *testing.T, d *Document) {
 			t.Error(err)
 		}
 	}
-	Markdown(d)
+	d.Page().Markdown()
 	if redacted != nil {
-		Markdown(redacted)
+		redacted.Page().Markdown()
 	}
 }
 

@@ -19,7 +19,7 @@ func TestDocumentsCanBeSaved(t *testing.T) {
 			if diff := cmp.Diff(pageOf(t, d), pageOf(t, saved)); diff != "" {
 				t.Errorf("page (-before +after):\n%s", diff)
 			}
-			if diff := cmp.Diff(string(Markdown(d)), string(Markdown(saved))); diff != "" {
+			if diff := cmp.Diff(string(d.Page().Markdown()), string(saved.Page().Markdown())); diff != "" {
 				t.Errorf("Markdown (-before +after):\n%s", diff)
 			}
 		})

@@ -1,8 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
@@ -12,7 +14,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
-// maxFindings bounds the lines that a finding names.
+// maxFindings bounds the lines or runs that a sentence names.
 const maxFindings = 4
 
 // finding is what a reader sees in a plot, in words: the end of its description. It joins what was found on each of some
@@ -21,11 +23,15 @@ func finding(start string, found []string) string {
 	if len(found) == 0 {
 		return ""
 	}
-	more := ""
-	if n := len(found) - maxFindings; n > 0 {
-		found, more = found[:maxFindings], fmt.Sprintf(", and %d more", n)
+	return " " + start + few(found) + "."
+}
+
+// few joins at most maxFindings, and says how many more there are.
+func few(all []string) string {
+	if n := len(all) - maxFindings; n > 0 {
+		return fmt.Sprintf("%s, and %d more", strings.Join(all[:maxFindings], ", "), n)
 	}
-	return " " + start + strings.Join(found, ", ") + more + "."
+	return strings.Join(all, ", ")
 }
 
 // rangesOf has the lowest and the highest value of each line.
@@ -152,19 +158,37 @@ func kneeFound(k plots.Knee) string {
 	return " " + strings.ToUpper(sentence[:1]) + sentence[1:] + "."
 }
 
-// extremesOf names the longest and the shortest bar.
+// alike is the ratio of two numbers that look equal as bars.
+const alike = 1.01
+
+// extremesOf names the longest and the shortest bar, unless all look equal.
 func extremesOf(rows []plots.BarRow, unit plots.Unit) string {
 	if len(rows) == 0 {
 		return ""
 	}
-	low, high := rows[0], rows[0]
-	for _, r := range rows {
-		if r.Value < low.Value {
-			low = r
-		}
-		if r.Value > high.Value {
-			high = r
-		}
+	byValue := func(a, b plots.BarRow) int { return cmp.Compare(a.Value, b.Value) }
+	low, high := slices.MinFunc(rows, byValue), slices.MaxFunc(rows, byValue)
+	least, most := unit.Text(low.Value), unit.Text(high.Value)
+	switch {
+	case len(rows) == 1:
+		return ""
+	case least == most:
+		return " All are equal: " + most + "."
+	case high.Value <= alike*low.Value:
+		return fmt.Sprintf(" All are nearly equal: %s to %s.", least, most)
 	}
-	return fmt.Sprintf(" Highest: %s, %s. Lowest: %s, %s.", high.Label, unit.Text(high.Value), low.Label, unit.Text(low.Value))
+	out := fmt.Sprintf(" Highest: %s, %s. Lowest: %s, %s.", high.Label, most, low.Label, least)
+	if overlap(rows) {
+		out += " But the lines of all bars overlap: the rounds of one cell differ as much as the cells do."
+	}
+	return out
+}
+
+// overlap reports whether one value is between the lowest and the highest round of every bar.
+func overlap(rows []plots.BarRow) bool {
+	from, to := rows[0].Low, rows[0].High
+	for _, r := range rows {
+		from, to = max(from, r.Low), min(to, r.High)
+	}
+	return from < to
 }

@@ -34,11 +34,24 @@ func TestFindings(t *testing.T) {
 		"rounds":                 {greaterIn([]plots.DotRound{{Baseline: 1, Candidate: 2}, {Baseline: 2, Candidate: 1}, {Baseline: 1}}), "in 1 of 2 rounds."},
 		"a knee":                 {kneeFound(plots.Knee{Found: 300, FirstMissed: 330}), "The highest rate that met the objectives is 300/s; the lowest that missed one is 330/s."},
 		"bars":                   {extremesOf([]plots.BarRow{{Label: "a", Value: 5}, {Label: "b", Value: 7}}, plots.PerSecond), "Highest: b, 7/s. Lowest: a, 5/s."},
+		"equal bars":             {extremesOf(bars(500, 500, 500, 500), plots.PerSecond), " All are equal: 500/s."},
+		"bars that look equal":   {extremesOf(bars(500, 499.2, 503), plots.PerSecond), " All are nearly equal: 499/s to 503/s."},
+		"bars with one interval": {extremesOf([]plots.BarRow{{Label: "a", Value: 50, Low: 40, High: 60}, {Label: "b", Value: 60, Low: 55, High: 70}}, plots.PerSecond), "Lowest: a, 50/s. But the lines of all bars overlap: the rounds of one cell differ as much as the cells do."},
+		"bars apart":             {extremesOf([]plots.BarRow{{Label: "a", Value: 50, Low: 40, High: 55}, {Label: "b", Value: 60, Low: 56, High: 70}}, plots.PerSecond), "Highest: b, 60/s. Lowest: a, 50/s."},
+		"one bar":                {extremesOf(bars(7), plots.PerSecond), ""},
 	} {
 		if !strings.HasSuffix(tc.got, tc.want) || tc.want == "" && tc.got != "" {
 			t.Errorf("%s: got %q, wanted %q", name, tc.got, tc.want)
 		}
 	}
+}
+
+// bars have these values, without a spread.
+func bars(values ...float64) (out []plots.BarRow) {
+	for i, v := range values {
+		out = append(out, plots.BarRow{Label: string(rune('a' + i)), Value: v, Low: v, High: v})
+	}
+	return out
 }
 
 func manyLines(n int) (lines []plots.TimeLine) {

@@ -127,7 +127,7 @@ func TestHostileNames(t *testing.T) {
 					t.Error("HTML: a name became an element")
 				}
 			})
-			markdown := string(Markdown(d))
+			markdown := string(d.Page().Markdown())
 			for _, markup := range []string{"<script", "@everyone", "[z](", "`x`", "\u202e", "\x1b"} {
 				if strings.Contains(markdown, markup) {
 					t.Errorf("Markdown: found %q", markup)
@@ -218,18 +218,21 @@ func TestJUnit(t *testing.T) {
 
 func TestMarkdown(t *testing.T) {
 	all := documents(t)
-	markdown := string(Markdown(all["suite"]))
+	markdown := string(all["suite"].Page().Markdown())
 	wantTexts(t, markdown, "❌ Regressed", "| CELL |", "### Comparisons", "Throughput")
 	if strings.Contains(markdown, "<svg") || strings.Contains(markdown, "versions-1-1: ") {
 		t.Error("found a plot or the details of a run")
 	}
+	// What other forms show only in plots has its numbers in a table.
+	wantTexts(t, string(all["several runs"].Page().Markdown()), "| RUN | OPERATION | PER SECOND |", "\n| first | Put | 10,100 |", "\n| second | Put | 10,100 |")
+	wantTexts(t, string(all["schedule"].Page().Markdown()), "| cell | metric | last session |", "\n| put | Throughput | 10,001/s | 10,000/s | 9,000/s to 11,000/s | Worse |")
 	big := all["suite"].Suite.DeepCopy()
 	for i := range 900 {
 		r := big.Status.Results[0]
 		r.Name, r.Invalid = fmt.Sprintf("run-%d", i), strings.Repeat("because ", 60)
 		big.Status.Results = append(big.Status.Results, r)
 	}
-	if markdown := Markdown(OfSuite(big, nil)); len(markdown) > 65536 {
+	if markdown := OfSuite(big, nil).Page().Markdown(); len(markdown) > 65536 {
 		t.Errorf("the Markdown has %d bytes", len(markdown))
 	}
 }

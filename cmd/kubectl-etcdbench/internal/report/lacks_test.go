@@ -159,7 +159,7 @@ func TestNotesAreLists(t *testing.T) {
 		t.Error("found a label that is a hyphen")
 	}
 	wantTexts(t, page, "<ul><li>")
-	wantTexts(t, string(Markdown(d)), "\n- ")
+	wantTexts(t, string(d.Page().Markdown()), "\n- ")
 }
 
 // A change that rounds of another verdict could detect is not known.
@@ -171,7 +171,7 @@ func TestDetectableChangeIsThatOfJudgedRounds(t *testing.T) {
 		c.SmallestRegressionPerMillion = new(int64(123_000))
 		d.Suite.Status.Comparisons = append(d.Suite.Status.Comparisons[:i], v1alpha1.SuiteComparison{Cell: fmt.Sprint("c", i), Comparison: c})
 	}
-	page := string(Markdown(d))
+	page := string(d.Page().Markdown())
 	if n := strings.Count(page, "+12.3 %"); n != 1 {
 		t.Errorf("found the change %d times, wanted it once:\n%s", n, page)
 	}

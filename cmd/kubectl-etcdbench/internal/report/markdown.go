@@ -16,8 +16,7 @@ const maxMarkdown = 60 << 10
 const lastLine = 200
 
 // Markdown writes the page for a pull request, without plots and without the details of single runs.
-func Markdown(d *Document) []byte {
-	p := d.Page()
+func (p Page) Markdown() []byte {
 	var out strings.Builder
 	fmt.Fprintf(&out, "## %s %s\n\n%s\n\n", p.State.emoji(), escape(p.Verdict), paragraph(p.Title))
 	for _, why := range p.Why {

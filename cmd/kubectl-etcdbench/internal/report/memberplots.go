@@ -112,6 +112,9 @@ func memberName(run *v1alpha1.EtcdBenchmark, id string) string {
 	return id
 }
 
+// maxPoints bounds the points of a line.
+const maxPoints = 120
+
 // groups cuts so many samples into at most maxPoints groups of equal size, and calls visit with the ends of each.
 func groups(samples int, visit func(from, to int)) {
 	size := max(1, (samples+maxPoints-1)/maxPoints)

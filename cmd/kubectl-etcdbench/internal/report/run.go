@@ -22,12 +22,7 @@ func runPage(d *Document, r Run) Page {
 	p := Page{Title: "EtcdBenchmark " + fullName(run.Namespace, run.Name), Manifest: runManifest(run), Repeat: d.repeat(benchmarkFile, run.ObjectMeta, run, nil)}
 	p.State, p.Verdict, p.Why = verdictOfRun(run)
 	blocks := render.RunBlocks(run)
-	for _, b := range of(blocks, render.PartHeader) {
-		if b.Label != "" {
-			p.Facts = append(p.Facts, Fact{b.Label, b.Text})
-		}
-	}
-	p.Facts = append(p.Facts, when(run)...)
+	p.Facts = append(labelled(of(blocks, render.PartHeader)), when(run)...)
 	p.add(runSections("", r, blocks)...)
 	return p
 }

@@ -16,15 +16,12 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// maxPoints bounds the points of a line.
-const maxPoints = 120
-
-// courseOf is the course of the window in at most maxPoints intervals; none if it is not known.
+// courseOf is the course of the window in intervals; none if it is not known.
 func courseOf(run *v1alpha1.EtcdBenchmark, d benchmark.Detail) render.Intervals {
 	if d.Course == nil || run.Status.Summary == nil {
 		return render.Intervals{}
 	}
-	return render.IntervalsOf(d.Course, time.Duration(run.Status.Summary.DurationMicroseconds)*time.Microsecond, maxPoints)
+	return render.IntervalsOf(d.Course, time.Duration(run.Status.Summary.DurationMicroseconds)*time.Microsecond)
 }
 
 func coursePlots(prefix string, run *v1alpha1.EtcdBenchmark, c render.Intervals) []Plot {
@@ -32,11 +29,11 @@ func coursePlots(prefix string, run *v1alpha1.EtcdBenchmark, c render.Intervals)
 		return nil
 	}
 	marks, length := marksOf(run), c.Length.Seconds()
-	var succeeded, failed, p50, p99 []float64
+	var succeeded, failed, p50, tail []float64
 	anyFailed := false
 	for i, p := range c.Points {
 		succeeded, failed = append(succeeded, float64(p.Succeeded)/length), append(failed, float64(p.Failed)/length)
-		p50, p99 = append(p50, c.Percentile(i, spec.StatisticP50)), append(p99, c.Percentile(i, spec.StatisticP99))
+		p50, tail = append(p50, c.Percentile(i, spec.StatisticP50)), append(tail, c.Percentile(i, c.Tail))
 		anyFailed = anyFailed || p.Failed > 0
 	}
 	lines := []plots.TimeLine{{Label: "succeeded", Values: succeeded}}
@@ -57,14 +54,14 @@ func coursePlots(prefix string, run *v1alpha1.EtcdBenchmark, c render.Intervals)
 	if len(bands) == 0 {
 		return out
 	}
-	percentiles := []plots.TimeLine{{Label: "p50", Values: p50}, {Label: "p99", Values: p99}}
+	percentiles := []plots.TimeLine{{Label: "p50", Values: p50}, {Label: percentileName(c.Tail), Values: tail}}
 	return append(out, Plot{
 		Picture: plots.Heatmap{
 			About: plots.About{
 				ID: prefix + "heatmap", Title: "Latency over time",
-				Description: "Each column is an interval; the colour of a cell says how many of its requests have this latency (see the key). The lines are p50 and p99. A p99 with fewer than ten requests above it is not drawn." + rangesOf(percentiles, plots.Microseconds),
+				Description: "Each column is an interval; the colour of a cell says how many of its requests have this latency (see the key). The lines are p50 and " + percentileName(c.Tail) + ", the highest percentile for which the intervals have enough requests." + rangesOf(percentiles, plots.Microseconds),
 			},
-			Interval: length, Bands: bands, P50: p50, P99: p99, Marks: marks, Stalls: c.Stalled,
+			Interval: length, Bands: bands, Lines: percentiles, Marks: marks, Stalls: c.Stalled,
 		},
 		Rows: timeRows(length, percentiles, plots.Microseconds),
 	})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/compare"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/render"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
@@ -24,8 +25,9 @@ func runsPage(d *Document) Page {
 	}
 	p.Manifest = strings.Join(manifests, "---\n")
 	p.add(
+		Section{ID: "numbers", Title: "Latency and throughput", Blocks: numbersOf(runs), Plots: overlaid(runs)},
 		Section{ID: "differences", Title: "What differs in their manifests", Blocks: differences(runs)},
-		Section{ID: "numbers", Title: "Latency and throughput", Plots: overlaid(runs)},
+		Section{ID: "warnings", Title: "Warnings", Blocks: perRun(runs, warningsOf)},
 	)
 	for i, r := range runs {
 		blocks := render.RunBlocks(r.Object)
@@ -36,6 +38,46 @@ func runsPage(d *Document) Page {
 		p.add(s)
 	}
 	return p
+}
+
+// numbersOf are the numbers of all runs in one table, and how each run ended.
+func numbersOf(runs []Run) []render.Block {
+	var named []render.NamedRun
+	for _, r := range runs {
+		named = append(named, render.NamedRun{Name: r.label(), Run: r.Object})
+	}
+	return append(render.RunsBlocks(named), perRun(runs, func(run *v1alpha1.EtcdBenchmark) []string {
+		_, words, _ := verdictOfRun(run)
+		if why := compare.WhyInvalid(run); why != "" {
+			return []string{fmt.Sprintf("%s. Its numbers cannot be compared: %s.", words, why)}
+		}
+		return []string{words + "."}
+	})...)
+}
+
+func warningsOf(run *v1alpha1.EtcdBenchmark) []string {
+	if run.Status.Summary == nil {
+		return nil
+	}
+	return run.Status.Summary.Warnings
+}
+
+// perRun is a list of what is said of the runs, after their names. What is said of several is there once.
+func perRun(runs []Run, said func(*v1alpha1.EtcdBenchmark) []string) (out []render.Block) {
+	var all []string
+	names := map[string][]string{}
+	for _, r := range runs {
+		for _, sentence := range said(r.Object) {
+			if names[sentence] == nil {
+				all = append(all, sentence)
+			}
+			names[sentence] = append(names[sentence], r.label())
+		}
+	}
+	for _, sentence := range all {
+		out = append(out, render.Block{Item: true, Text: few(names[sentence]) + ": " + sentence})
+	}
+	return out
 }
 
 // differences compares each run with the first.

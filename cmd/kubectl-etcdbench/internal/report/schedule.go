@@ -30,7 +30,7 @@ func schedulePage(d *Document) Page {
 	}
 	p.Facts = append(p.Facts, axes(s.Spec.SuiteTemplate.Spec)...)
 	p.add(
-		Section{ID: "series", Title: "The history of each number", Plots: seriesPlots(s)},
+		Section{ID: "series", Title: "The history of each number", Blocks: seriesTable(s), Plots: seriesPlots(s)},
 		Section{ID: "changes", Title: "Changes", Blocks: changesTable(s)},
 		Section{ID: "sessions", Title: "Sessions", Blocks: sessionsTable(s)},
 	)
@@ -84,30 +84,61 @@ func verdictOfSchedule(s *v1alpha1.EtcdBenchmarkSchedule) (state State, words st
 	return Open, "Not known yet", why
 }
 
+// seriesTable has the last value of each series beside what was expected.
+func seriesTable(s *v1alpha1.EtcdBenchmarkSchedule) []render.Block {
+	if len(s.Status.Series) == 0 {
+		return nil
+	}
+	rows := [][]string{{"cell", "metric", "last session", "mean before", "expected", "verdict"}}
+	for _, series := range s.Status.Series {
+		last, mean, expected := "–", "–", "–"
+		if n := len(series.Values); n > 0 {
+			last = seriesText(series, series.Values[n-1])
+		}
+		if e := series.Expected; e != nil {
+			mean, expected = seriesText(series, e.Mean), seriesText(series, e.Low)+" to "+seriesText(series, e.High)
+		}
+		rows = append(rows, []string{series.Cell, seriesName(series), last, mean, expected, string(series.Verdict)})
+	}
+	return []render.Block{{Rows: rows, Left: 2}}
+}
+
+// unitOf is the unit of a series, and by how much its values must be divided.
+func unitOf(s v1alpha1.ScheduleSeries) (plots.Unit, float64) {
+	if s.Type == v1alpha1.SeriesLatency {
+		return plots.Microseconds, 1
+	}
+	return plots.PerSecond, 1000
+}
+
+// seriesText is a value of a series; – if there is none.
+func seriesText(s v1alpha1.ScheduleSeries, value int64) string {
+	if value <= 0 {
+		return "–"
+	}
+	unit, scale := unitOf(s)
+	return unit.Text(float64(value) / scale)
+}
+
 // seriesPlots draw a line per series over the sessions, with the expected range of the last value.
 func seriesPlots(s *v1alpha1.EtcdBenchmarkSchedule) (out []Plot) {
 	for i, series := range s.Status.Series {
-		unit, scale := plots.PerSecond, 1000.0
-		if series.Type == v1alpha1.SeriesLatency {
-			unit, scale = plots.Microseconds, 1.0
-		}
+		unit, scale := unitOf(series)
 		values, at := make([]float64, len(series.Values)), make([]float64, len(series.Values))
 		rows := [][]string{{"session", "value"}}
 		for n, v := range series.Values {
 			values[n], at[n] = math.NaN(), float64(n+1)
-			shown := "–"
 			if v > 0 {
 				values[n] = float64(v) / scale
-				shown = unit.Text(values[n])
 			}
 			if n < len(s.Status.Sessions) {
-				rows = append(rows, []string{s.Status.Sessions[n].Name, shown})
+				rows = append(rows, []string{s.Status.Sessions[n].Name, seriesText(series, v)})
 			}
 		}
 		name := series.Cell + " " + seriesName(series)
 		description := "A point per session."
 		if e := series.Expected; e != nil {
-			description += fmt.Sprintf(" The last value was expected between %s and %s: %s.", unit.Text(float64(e.Low)/scale), unit.Text(float64(e.High)/scale), series.Verdict)
+			description += fmt.Sprintf(" The last value was expected between %s and %s: %s.", seriesText(series, e.Low), seriesText(series, e.High), series.Verdict)
 		}
 		lines := []plots.TimeLine{{Label: name, Values: values, At: at}}
 		out = append(out, Plot{Picture: plots.OverTime{

@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
@@ -326,43 +325,4 @@ func kneePoint(r v1alpha1.SuiteResult) plots.KneePoint {
 		p.Verdict = plots.Bad
 	}
 	return p
-}
-
-// cellPlots draw the throughput of each cell with its spread over the rounds.
-func cellPlots(s *v1alpha1.EtcdBenchmarkSuite) []Plot {
-	throughput := v1alpha1.Metric{Type: v1alpha1.MetricThroughput}
-	bars := plots.Bars{About: plots.About{
-		ID: "cells", Title: "Throughput of each cell",
-		Description: "A bar is the mean of the rounds, the line on it goes from the lowest to the highest round.",
-	}, Unit: plots.PerSecond, Axis: "throughput"}
-	rows := [][]string{{"cell", "mean", "lowest", "highest", "rounds"}}
-	if s.Spec.Search != nil {
-		return nil
-	}
-	for _, c := range suite.Cells(s) {
-		var values []float64
-		for round := int32(1); round <= lastRound(s); round++ {
-			if r, valid := decided(s, c.Name, round); valid {
-				if v, known := suite.NumberOf(r, throughput); known {
-					values = append(values, v/1000)
-				}
-			}
-		}
-		if len(values) == 0 {
-			continue
-		}
-		mean := stat.Mean(values, nil)
-		if len(bars.Rows) < maxRows {
-			bars.Rows = append(bars.Rows, plots.BarRow{Label: c.Name, Value: mean, Low: slices.Min(values), High: slices.Max(values)})
-		}
-		rows = append(rows, []string{c.Name, plots.PerSecond.Text(mean), plots.PerSecond.Text(slices.Min(values)), plots.PerSecond.Text(slices.Max(values)), text.Grouped(len(values))})
-	}
-	if len(bars.Rows) < 2 || slices.ContainsFunc(bars.Rows, func(r plots.BarRow) bool { return math.IsNaN(r.Value) }) {
-		return nil
-	}
-	bars.Description += extremesOf(bars.Rows, plots.PerSecond)
-	if n := len(rows) - 1 - maxRows; n > 0 {
-		bars.Description += " The table below also has the other " + text.Grouped(n) + "."
-	}
-	return []Plot{{Picture: bars, Rows: rows}}
 }

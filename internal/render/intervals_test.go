@@ -1,0 +1,100 @@
+package render
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// courseWith is a course with so many requests in each 100 ms.
+func courseWith(ended ...uint64) *results.Course {
+	c := &results.Course{Timeline: results.Timeline{Interval: results.TimelineInterval}}
+	c.Heatmap.Interval = results.TimelineInterval
+	for _, n := range ended {
+		c.Timeline.Points = append(c.Timeline.Points, answered(n, time.Millisecond))
+		var column results.Histogram
+		for range n {
+			column.Record(int64(time.Millisecond))
+		}
+		c.Heatmap.Columns = append(c.Heatmap.Columns, column)
+	}
+	c.Heatmap = c.Heatmap.Folded(results.MaxHeatmapColumns, 0)
+	return c
+}
+
+func steady(intervals int, each uint64) []uint64 { return slices.Repeat([]uint64{each}, intervals) }
+
+// Intervals are as short as 60 in the window and their requests allow: 1,000 for a p99, or 100 for a p90 if there would be
+// fewer than 20 intervals with a p99.
+func TestIntervalsHaveEnoughRequests(t *testing.T) {
+	ramp := steady(600, 0)
+	for i := range ramp {
+		ramp[i] = uint64(i)
+	}
+	for name, tc := range map[string]struct {
+		ended  []uint64
+		length time.Duration
+		number int
+		tail   spec.Statistic
+	}{
+		"a second of many requests":       {steady(10, 5000), 100 * time.Millisecond, 10, spec.StatisticP99},
+		"60 intervals at most":            {steady(100, 5000), 200 * time.Millisecond, 50, spec.StatisticP99},
+		"a minute, stored in 0.4 s":       {steady(600, 5000), 1200 * time.Millisecond, 50, spec.StatisticP99},
+		"1,000 requests each":             {steady(100, 350), 300 * time.Millisecond, 33, spec.StatisticP99},
+		"exactly 20 intervals with a p99": {steady(100, 200), 500 * time.Millisecond, 20, spec.StatisticP99},
+		"one request less for a p99":      {steady(100, 199), 200 * time.Millisecond, 50, spec.StatisticP90},
+		"100 requests each":               {steady(100, 30), 400 * time.Millisecond, 25, spec.StatisticP90},
+		"4 per second for a minute":       {slices.Repeat([]uint64{1, 1, 0, 0, 0}, 120), 30 * time.Second, 2, spec.StatisticP90},
+		"too few requests":                {steady(119, 1), 0, 0, ""},
+		"the omitted end is short":        {steady(149, 3), 3700 * time.Millisecond, 4, spec.StatisticP90},
+		"a stall":                         {slices.Concat(steady(300, 2000), steady(20, 0), steady(280, 2000)), 1200 * time.Millisecond, 50, spec.StatisticP99},
+		"a target that is lost":           {slices.Concat(steady(200, 2000), slices.Repeat([]uint64{0, 0, 0, 0, 1}, 80)), 1200 * time.Millisecond, 50, spec.StatisticP99},
+		"a ramp from 0":                   {ramp, 1200 * time.Millisecond, 50, spec.StatisticP99},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := IntervalsOf(courseWith(tc.ended...), time.Duration(len(tc.ended))*results.TimelineInterval)
+			if len(d.Points) != tc.number || tc.number > 0 && d.Length != tc.length || d.Tail != tc.tail {
+				t.Errorf("found %d intervals of %s with a %s, wanted %d of %s with a %s", len(d.Points), d.Length, d.Tail, tc.number, tc.length, tc.tail)
+			}
+		})
+	}
+}
+
+// Whatever the course is: nearly all requests are in intervals with enough of them for the highest percentile, and shorter
+// intervals would not have enough. Values that are drawn are not thin.
+func TestIntervalsOfAnyCourse(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		ended := make([]uint64, 2+random.IntN(590))
+		for i, rate := range ended {
+			rate = uint64(math.Exp(6 * random.Float64()))
+			ended[i] = uint64(random.Int64N(int64(rate) + 1))
+		}
+		d := IntervalsOf(courseWith(ended...), time.Duration(len(ended))*results.TimelineInterval)
+		if len(d.Points) == 0 {
+			if points := courseWith(ended...).Timeline.Points; isFilled(points, len(points)/2, 100) {
+				t.Fatalf("nothing is drawn of %v", ended)
+			}
+			continue
+		}
+		each := map[spec.Statistic]uint64{spec.StatisticP99: 1000, spec.StatisticP90: 100}[d.Tail]
+		var all, enough uint64
+		for i, p := range d.Points {
+			all += p.Succeeded
+			if p.Succeeded >= each {
+				enough += p.Succeeded
+			}
+			if known := !math.IsNaN(d.Percentile(i, d.Tail)); known != (p.Succeeded >= each) {
+				t.Fatalf("an interval of %d requests has a %s: %v", p.Succeeded, d.Tail, known)
+			}
+		}
+		if float64(enough) < 0.95*float64(all) || len(d.Points) > 60 {
+			t.Fatalf("%d of %d requests are in intervals with %d, there are %d intervals of %v", enough, all, each, len(d.Points), ended)
+		}
+	}
+}

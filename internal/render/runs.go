@@ -1,0 +1,61 @@
+package render
+
+import (
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+)
+
+// NamedRun is a run with the name that tells it from the others.
+type NamedRun struct {
+	Name string
+	Run  *v1alpha1.EtcdBenchmark
+}
+
+// RunsBlocks are a table with the numbers of several runs, a row for each operation, and what its marks mean.
+func RunsBlocks(runs []NamedRun) []Block {
+	g := grid{left: 2}
+	header := []string{"RUN", "OPERATION", "PER SECOND", "MEAN"}
+	for _, s := range shownStatistics {
+		header = append(header, s.name)
+	}
+	g.add(append(header, "FAILED", "UNANSWERED")...)
+	var latencies []*v1alpha1.LatencySummary
+	for _, r := range runs {
+		for _, op := range operationsOf(r.Run) {
+			latencies = append(latencies, op.Latency)
+			g.add(r.row(op)...)
+		}
+	}
+	blocks := []Block{{Part: PartNumbers, Rows: g.rows, Left: g.left}}
+	if legend := marksLegend(latencies); legend != "" {
+		blocks = append(blocks, Block{Part: PartNumbers, Text: legend})
+	}
+	return blocks
+}
+
+// operationsOf has one operation without a name and without numbers if nothing was measured.
+func operationsOf(run *v1alpha1.EtcdBenchmark) []v1alpha1.OperationSummary {
+	if s := run.Status.Summary; s != nil && len(s.Operations) > 0 {
+		return s.Operations
+	}
+	return []v1alpha1.OperationSummary{{}}
+}
+
+func (r NamedRun) row(op v1alpha1.OperationSummary) []string {
+	if op.Operation == "" {
+		return []string{r.Name, "no result"}
+	}
+	rate := ""
+	if !op.Operation.IsEvent() {
+		rate = text.RateIn(op.ThroughputPerSecond).Digits()
+	}
+	row := []string{r.Name, string(op.Operation), rate, averageLatency(op)}
+	for _, s := range shownStatistics {
+		cell := unknown
+		if op.Latency != nil {
+			cell = statistic(op.Latency, s.statistic)
+		}
+		row = append(row, cell)
+	}
+	return append(row, text.Grouped(op.Failed), text.Grouped(op.Censored))
+}
