@@ -80,7 +80,7 @@ func newComparing(q Question) comparing {
 		}
 		c.baselineAtLeast, c.candidateAtLeast = c.baselineAtLeast || r.Baseline.AtLeast, c.candidateAtLeast || r.Candidate.AtLeast
 		if r.Baseline.Number > 0 && r.Candidate.Number > 0 {
-			pairs = append(pairs, pair{r.Baseline.Number, r.Candidate.Number})
+			pairs = append(pairs, pair{whole(r.Baseline.Number), whole(r.Candidate.Number)})
 			resolution = max(resolution, r.Baseline.Error+r.Candidate.Error)
 			c.baseline += math.Log(r.Baseline.Number)
 			c.candidate += math.Log(r.Candidate.Number)
@@ -98,6 +98,10 @@ func newComparing(q Question) comparing {
 	}
 	return c
 }
+
+// whole is a value in millionths of its unit. No value has more digits, so the quotient of two of them is rounded only
+// once.
+func whole(v float64) float64 { return math.Round(1e6 * v) }
 
 func sideOfMetric(m v1alpha1.Metric) side {
 	if m.Type == v1alpha1.MetricThroughput {

@@ -98,7 +98,7 @@ func (c course) changes(sessions []v1alpha1.ScheduleSession) (all, open []v1alph
 			Worse: c.isWorse(f.Before, f.After),
 		}
 		all, from = append(all, change), f.Index
-		if now := found[len(found)-1].After; change.Worse && c.isWorse(f.Before, now) && c.exceeds(f.Before, now) {
+		if now := found[len(found)-1].After; change.Worse && c.isWorse(f.Before, now) && trend.Exceeds(now-f.Before, c.tolerance()) {
 			// A change that a later one has undone in part is still open with what is left.
 			if i < len(found)-1 {
 				change.After, change.ChangePerMillion = antilog(now), int64(math.Round(1e6*math.Expm1(now-f.Before)))
@@ -111,10 +111,6 @@ func (c course) changes(sessions []v1alpha1.ScheduleSession) (all, open []v1alph
 
 func (c course) isWorse(before, after float64) bool {
 	return (after > before) == (c.worse() == trend.HigherIsWorse)
-}
-
-func (c course) exceeds(before, after float64) bool {
-	return math.Abs(math.Expm1(after-before)) > c.tolerance()
 }
 
 // findings are what the sessions say that ran on the same processors.

@@ -73,7 +73,7 @@ func looksWorse(c v1alpha1.Comparison) bool {
 	if c.Metric.Type == v1alpha1.MetricThroughput {
 		worse, nearest = -worse, -*c.HighPerMillion
 	}
-	return float64(worse) > 1e6*c.Metric.Tolerance() || nearest > 0
+	return worse > 10_000*int64(c.Metric.WithTolerance().TolerancePercent) || nearest > 0
 }
 
 // confirming returns the fresh rounds of the cells that look worse, and of their baselines.

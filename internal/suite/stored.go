@@ -205,11 +205,7 @@ func valueIn(s *v1alpha1.EtcdBenchmarkSuite, c Cell, r v1alpha1.SuiteResult, m v
 // maybeGreater reports whether a statistic would be greater if requests that failed or were unanswered counted as slower
 // than all others.
 func maybeGreater(o v1alpha1.SuiteOperation, s spec.Statistic) bool {
-	if !slices.Contains(results.Percentiles, s) {
-		return o.AtLeast || o.Failed > 0
-	}
-	above := (1 - results.QuantileOf(s)) * float64(o.Succeeded+o.Failed)
-	return o.AtLeast || float64(o.Failed) > above/10
+	return o.AtLeast || compare.FailuresMatter(o.Failed, o.Succeeded+o.Failed, s)
 }
 
 // errorOf is the greatest relative error of a latency in a table. It has whole microseconds, and a percentile comes from
