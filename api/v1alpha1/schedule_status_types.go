@@ -156,12 +156,8 @@ type ScheduleSession struct {
 	// +kubebuilder:validation:MaxLength=16
 	Template string `json:"template,omitempty"`
 
-	// client identifies what the client pods ran on. Sessions with different values
-	// are not compared. Absent: not known.
-	//
-	// +optional
-	// +kubebuilder:validation:MaxLength=16
-	Client string `json:"client,omitempty"`
+	// Sessions of different environments are not compared.
+	Environment `json:",inline"`
 }
 
 // ScheduleSeries is the history of one number.

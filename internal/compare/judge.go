@@ -3,6 +3,7 @@ package compare
 import (
 	"cmp"
 	"math"
+	"strings"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
@@ -17,6 +18,8 @@ type comparing struct {
 	stored bool
 	// reason is why it cannot be judged at all.
 	reason v1alpha1.ComparisonReason
+	// note says what differs between the two sides.
+	note string
 	// baselineAtLeast and candidateAtLeast: some value of that side is only a lower bound.
 	baselineAtLeast, candidateAtLeast bool
 	// baseline and candidate are geometric means.
@@ -30,6 +33,8 @@ type Question struct {
 	Rounds []Round
 	// Doubt is why it cannot be judged at all; empty if it can.
 	Doubt v1alpha1.ComparisonReason
+	// Note says what differs between the two sides. It stands before the explanation of the verdict.
+	Note string
 }
 
 // Round has one value of each side.
@@ -65,7 +70,7 @@ func conclude(all []comparing) (out []v1alpha1.Comparison) {
 }
 
 func newComparing(q Question) comparing {
-	c := comparing{metric: q.Metric, side: sideOfMetric(q.Metric)}
+	c := comparing{metric: q.Metric, side: sideOfMetric(q.Metric), note: q.Note}
 	var pairs []pair
 	uninformative, resolution := 0, 0.0
 	for _, r := range q.Rounds {
@@ -159,7 +164,7 @@ func (c comparing) concluded(regressed bool, tested int) v1alpha1.Comparison {
 	if c.stored {
 		explained = explainStored
 	}
-	out.Message = text.Shorten(explained(out), maxMessage)
+	out.Message = text.Shorten(strings.TrimSpace(c.note+" "+explained(out)), maxMessage)
 	return out
 }
 

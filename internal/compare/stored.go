@@ -42,8 +42,9 @@ type StoredQuestion struct {
 	Baseline Stored
 	// Candidate has the values of valid runs.
 	Candidate []Value
-	// Doubt is why it cannot be judged at all; empty if it can.
+	// Doubt is why it cannot be judged at all; empty if it can. Note says what differs between the two sides.
 	Doubt v1alpha1.ComparisonReason
+	Note  string
 }
 
 // JudgeStored answers questions that belong together, as Judge does. Rounds of different sessions are no pairs: all of
@@ -58,7 +59,7 @@ func JudgeStored(questions []StoredQuestion) []v1alpha1.Comparison {
 }
 
 func newStored(q StoredQuestion) comparing {
-	c := comparing{metric: q.Metric, side: sideOfMetric(q.Metric), stored: true, baseline: q.Baseline.Value.Number, baselineAtLeast: q.Baseline.Value.AtLeast}
+	c := comparing{metric: q.Metric, side: sideOfMetric(q.Metric), stored: true, note: q.Note, baseline: q.Baseline.Value.Number, baselineAtLeast: q.Baseline.Value.AtLeast}
 	var pairs []pair
 	uninformative, resolution := 0, 0.0
 	for _, v := range append([]Value{q.Baseline.Value}, q.Candidate...) {

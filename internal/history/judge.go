@@ -36,9 +36,9 @@ func courseOf(sch *v1alpha1.EtcdBenchmarkSchedule, series *v1alpha1.ScheduleSeri
 	return c
 }
 
-// sameClient reports whether the client pods of two sessions ran on the same processors.
+// sameClient reports whether two sessions had the same environment: above all the same processors of the client pods.
 func sameClient(sch *v1alpha1.EtcdBenchmarkSchedule, i, j int) bool {
-	return compare.SameClient(sch.Status.Sessions[i].Client, sch.Status.Sessions[j].Client)
+	return i == j || compare.SameEnvironment(sch.Status.Sessions[i].Environment, sch.Status.Sessions[j].Environment)
 }
 
 // begin is the place of the first session that is compared with the last one.
@@ -177,7 +177,7 @@ func Judge(sch *v1alpha1.EtcdBenchmarkSchedule, now time.Time) {
 	set(suspicion(f.suspects, f.judged, f.withNumbers, why))
 	note := unknownSessions(sch)
 	if !f.known && len(before.open)+len(before.confirmed) > 0 {
-		f, note = before, " The last session ran on other processors, so it cannot show that the numbers are as before."+note
+		f, note = before, " The last session had another environment, or its environment is not known, so it cannot show that the numbers are as before."+note
 	}
 	set(breakOf(f.confirmed, f.open, f.known, note))
 }
