@@ -112,8 +112,8 @@ const (
 	// ReasonNotConcurrent means that the two sides did not alternate, so that what changed over time looks like a
 	// difference between them.
 	ReasonNotConcurrent ComparisonReason = "NotConcurrent"
-	// ReasonEnvironmentDiffers means that the client pods of the two sides ran on different processors, so the client
-	// pods may have caused the difference.
+	// ReasonEnvironmentDiffers means that something makes the two sides incomparable: what the client pods ran on differs or
+	// is not known, the members of one side only were embedded, or the data of one side only lay in memory.
 	ReasonEnvironmentDiffers ComparisonReason = "EnvironmentDiffers"
 	// ReasonExclusionsDiffer means that more runs of one side are invalid than of the other.
 	ReasonExclusionsDiffer ComparisonReason = "ExclusionsDiffer"

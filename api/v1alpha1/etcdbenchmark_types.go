@@ -209,8 +209,8 @@ type EtcdBenchmarkSpec struct {
 
 	// onObjectiveMissed is what happens when an objective cannot be met any more.
 	// That is known before the end for a percentile of latency in a run with
-	// load.rate.perSecond: when more requests were too slow than may be in the whole
-	// run.
+	// load.rate or load.requests: when more requests were too slow than may be in
+	// the whole run.
 	// - Continue: the run continues to its end.
 	// - Stop: the run ends as MissedEarly, which spares the target. The objective
 	//   is missed; the other results have what was measured until then.

@@ -93,3 +93,25 @@ type Fingerprint struct {
 	// +optional
 	NodeMemoryBytes int64 `json:"nodeMemoryBytes,omitempty"`
 }
+
+// Environment is what makes two results incomparable if it differs.
+type Environment struct {
+	// client identifies what the client pods ran on: client of the fingerprint in
+	// the run's summary. Absent: not known. Such a result is like no other.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=16
+	Client string `json:"client,omitempty"`
+
+	// embedded is true if the members were embedded in the load generator's
+	// process.
+	//
+	// +optional
+	Embedded bool `json:"embedded,omitempty"`
+
+	// dataInMemory is true if the metrics of a member show that its data lay in
+	// memory.
+	//
+	// +optional
+	DataInMemory bool `json:"dataInMemory,omitempty"`
+}

@@ -156,12 +156,8 @@ type ScheduleSession struct {
 	// +kubebuilder:validation:MaxLength=16
 	Template string `json:"template,omitempty"`
 
-	// client identifies what the client pods ran on. Sessions with different values
-	// are not compared. Absent: not known.
-	//
-	// +optional
-	// +kubebuilder:validation:MaxLength=16
-	Client string `json:"client,omitempty"`
+	// Sessions of different environments are not compared.
+	Environment `json:",inline"`
 }
 
 // ScheduleSeries is the history of one number.
@@ -313,15 +309,12 @@ type ScheduleChange struct {
 	// +optional
 	StartTime metav1.Time `json:"startTime,omitzero"`
 
-	// template and client are those of that session.
+	// template is that of that session.
 	//
 	// +optional
 	// +kubebuilder:validation:MaxLength=16
 	Template string `json:"template,omitempty"`
 
-	// client: see template.
-	//
-	// +optional
-	// +kubebuilder:validation:MaxLength=16
-	Client string `json:"client,omitempty"`
+	// Environment is that of that session.
+	Environment `json:",inline"`
 }

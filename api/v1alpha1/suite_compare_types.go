@@ -158,11 +158,7 @@ type StoredCell struct {
 	// +kubebuilder:validation:MaxLength=63
 	Cell string `json:"cell"`
 
-	// client identifies what the client pods of its runs ran on. Absent: not known.
-	//
-	// +optional
-	// +kubebuilder:validation:MaxLength=16
-	Client string `json:"client,omitempty"`
+	Environment `json:",inline"`
 
 	// invalid is how many of its runs have numbers that cannot be compared.
 	//

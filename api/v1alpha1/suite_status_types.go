@@ -83,6 +83,14 @@ type EtcdBenchmarkSuiteStatus struct {
 	// +kubebuilder:validation:MaxItems=1000
 	Results []SuiteResult `json:"results,omitempty"`
 
+	// warnings are the warnings of the runs, one of each kind.
+	//
+	// +optional
+	// +listType=map
+	// +listMapKey=kind
+	// +kubebuilder:validation:MaxItems=64
+	Warnings []SuiteWarning `json:"warnings,omitempty"`
+
 	// capacities are the answers of spec.search, one per cell.
 	//
 	// +optional
@@ -198,12 +206,15 @@ type SuiteResult struct {
 	// +optional
 	ClientBound bool `json:"clientBound,omitempty"`
 
-	// client identifies what the client pods ran on: client of the fingerprint in
-	// the run's summary.
+	Environment `json:",inline"`
+
+	// warnings are the kinds of the run's warnings. status.warnings explains them.
 	//
 	// +optional
-	// +kubebuilder:validation:MaxLength=16
-	Client string `json:"client,omitempty"`
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MaxLength=32
+	Warnings []string `json:"warnings,omitempty"`
 
 	// missed are the objectives that the run missed.
 	//
@@ -237,6 +248,33 @@ type SuiteResult struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=4
 	Values []SuiteValue `json:"values,omitempty"`
+}
+
+// SuiteWarning is a kind of warning. warnings of the results name it.
+type SuiteWarning struct {
+	// kind is its name. "kubectl etcdbench explain" knows it.
+	//
+	// +required
+	// +kubebuilder:validation:MaxLength=32
+	Kind string `json:"kind"`
+
+	// message is the warning of the first run that has it. Numbers in it are those
+	// of this run.
+	//
+	// +required
+	// +kubebuilder:validation:MaxLength=512
+	Message string `json:"message"`
+
+	// run is the name of that run.
+	//
+	// +required
+	// +kubebuilder:validation:MaxLength=63
+	Run string `json:"run"`
+
+	// runs is how many runs have such a warning.
+	//
+	// +optional
+	Runs int32 `json:"runs"`
 }
 
 // SuiteOperation has the numbers of one kind of request in one run.

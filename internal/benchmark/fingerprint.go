@@ -70,7 +70,7 @@ func texts(pods []results.PodProcess, length int, read func(results.Machine) str
 }
 
 // isUnknown reports whether it is not known on which processor a pod has measured.
-func isUnknown(p results.PodProcess) bool { return p.Window != nil && p.Window.Machine.Processor == "" }
+func isUnknown(p results.PodProcess) bool { return !p.Silent && machineOf(p).Processor == "" }
 
 func machineOf(p results.PodProcess) results.Machine {
 	if p.Window == nil {

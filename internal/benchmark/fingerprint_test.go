@@ -60,6 +60,7 @@ func TestFingerprint(t *testing.T) {
 	}
 	for name, change := range map[string]func(*run){
 		"the processor of a pod": func(r *run) { r.s.Processes[0].Window.Machine.Processor = "" },
+		"the machine of a pod":   func(r *run) { r.s.Processes[0].Window = nil },
 		"the processors":         func(r *run) { r.s.Processes = nil },
 	} {
 		if got := with(change); got.Client != "" {

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -55,6 +56,10 @@ func changeOf(pairs []pair) change {
 		c.mean = c.ratios[0]
 	default:
 		c.mean, c.deviation = stat.MeanStdDev(c.ratios, nil)
+	}
+	// Equal ratios have no deviation, and their mean is none of the numbers beside it.
+	if len(c.ratios) > 1 && slices.Min(c.ratios) == slices.Max(c.ratios) {
+		c.mean, c.deviation = c.ratios[0], 0
 	}
 	return c
 }
@@ -112,12 +117,10 @@ const (
 	lowerIsWorse  side = -1
 )
 
-// limit is the log ratio, in the direction of worse, at which a change exceeds a tolerance.
+// limit is the log ratio, in the direction of worse, above which a change exceeds a tolerance. The tolerance is a number of
+// hundredths. Its quotient is rounded like that of two values, so that a change of exactly the tolerance does not exceed it.
 func (s side) limit(tolerance float64) float64 {
-	if s == higherIsWorse {
-		return math.Log1p(tolerance)
-	}
-	return -math.Log1p(-tolerance)
+	return float64(s) * math.Log((100+float64(s)*math.Round(100*tolerance))/100)
 }
 
 // chanceOfNoRegression is the p-value of the one-sided t test that the true change is at most the limit, for a test with
@@ -133,13 +136,16 @@ func (c change) chanceOfNoRegression(s side, limit float64) float64 {
 	return min(1, student(c.observations()).Survival(excess/c.standardError())*errorRate/c.level())
 }
 
-// isWithin reports whether the whole interval is better than the limit.
-func (c change) isWithin(s side, limit float64) bool {
-	return float64(s)*c.mean+c.resolution+quantile(c.observations(), 1-c.level())*c.standardError() < limit
+// worst is the end of the interval in the direction of worse.
+func (c change) worst(s side) float64 {
+	return float64(s)*c.mean + c.resolution + quantile(c.observations(), 1-c.level())*c.standardError()
 }
 
+// isWithin reports whether no part of the interval is worse than the limit.
+func (c change) isWithin(s side, limit float64) bool { return c.worst(s) <= limit }
+
 // isImproved reports whether the whole interval is better than no change.
-func (c change) isImproved(s side) bool { return c.isWithin(s, 0) }
+func (c change) isImproved(s side) bool { return c.worst(s) < 0 }
 
 // smallestRegression is the log ratio, in the direction of worse, that would be called a regression with about the
 // probability power: with three rounds a little less. The first of several comparisons is judged with level ÷ their

@@ -2,36 +2,106 @@ package compare
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/verdict"
 )
 
-// SameClient reports whether two runs had the same processors for their client pods, by the client of their fingerprints.
-// If one of them is not known, no difference is known.
-func SameClient(a, b string) bool { return a == "" || b == "" || a == b }
+// aspect is something that makes the numbers of two sides incomparable if it differs between them.
+type aspect struct {
+	// ofTarget: it belongs to the target.
+	ofTarget bool
+	// differs is a sentence that says what differs; empty if nothing does. Both sides have the same number of rounds.
+	differs func(baseline, candidate []v1alpha1.Environment) string
+}
 
-func clientOf(run *v1alpha1.EtcdBenchmark) string {
-	if f := fingerprintOf(run); f != nil {
-		return f.Client
+// aspects is the whole list. Comparisons of runs and of suites, stored baselines and the histories of schedules use it, and
+// nothing else about an environment decides.
+var aspects = []aspect{
+	{true, only(isEmbedded, "the members of the %s were embedded in the load generator's process, and those of the %s were not")},
+	{true, only(isInMemory, "the data of the %s lay in memory. That of the %s did not, or its members' metrics do not tell")},
+	{false, clients},
+}
+
+func isEmbedded(e v1alpha1.Environment) bool { return e.Embedded }
+func isInMemory(e v1alpha1.Environment) bool { return e.DataInMemory }
+
+// only says that something holds for one side and not for the other. A side has it if one of its runs has it.
+func only(has func(v1alpha1.Environment) bool, says string) func(baseline, candidate []v1alpha1.Environment) string {
+	return func(baseline, candidate []v1alpha1.Environment) string {
+		switch one, other := slices.ContainsFunc(baseline, has), slices.ContainsFunc(candidate, has); {
+		case one == other:
+			return ""
+		case one:
+			return fmt.Sprintf(says, "baseline", "candidate")
+		}
+		return fmt.Sprintf(says, "candidate", "baseline")
+	}
+}
+
+// clients says that in some round the client pods had other processors, or that these are not known.
+func clients(baseline, candidate []v1alpha1.Environment) string {
+	for i := range baseline {
+		switch one, other := baseline[i].Client, candidate[i].Client; {
+		case one == "" && other == "":
+			return "it is not known on which processors the client pods of the two sides ran"
+		case one == "":
+			return "it is not known on which processors the client pods of the baseline ran"
+		case other == "":
+			return "it is not known on which processors the client pods of the candidate ran"
+		case one != other:
+			return "the client pods of the two sides did not have the same processors"
+		}
 	}
 	return ""
 }
 
-func fingerprintOf(run *v1alpha1.EtcdBenchmark) *v1alpha1.Fingerprint {
-	if run.Status.Summary == nil {
-		return nil
+// Unlike says what makes two sides incomparable: the reason, empty if there is none, and a note about what differs. axis is
+// what a suite compares; empty for the same target at two times. If it compares targets, what belongs to them is noted, and
+// is no reason. If it compares workloads or loads, both sides have one target, so nothing about it differs.
+func Unlike(baseline, candidate []v1alpha1.Environment, axis v1alpha1.Axis) (doubt v1alpha1.ComparisonReason, note string) {
+	var notes []string
+	for _, a := range aspects {
+		said := a.differs(baseline, candidate)
+		if said == "" || a.ofTarget && axis != "" && axis != v1alpha1.AxisTargets {
+			continue
+		}
+		if !a.ofTarget || axis == "" {
+			doubt = v1alpha1.ReasonEnvironmentDiffers
+		}
+		notes = append(notes, strings.ToUpper(said[:1])+said[1:]+".")
 	}
-	return run.Status.Summary.Fingerprint
+	return doubt, strings.Join(notes, " ")
+}
+
+// SameEnvironment reports whether nothing makes two results incomparable.
+func SameEnvironment(a, b v1alpha1.Environment) bool {
+	doubt, _ := Unlike([]v1alpha1.Environment{a}, []v1alpha1.Environment{b}, "")
+	return doubt == ""
+}
+
+// EnvironmentOf is the environment of a run.
+func EnvironmentOf(run *v1alpha1.EtcdBenchmark) (e v1alpha1.Environment) {
+	s := run.Status.Summary
+	if s == nil {
+		return e
+	}
+	e.Embedded = s.Validity != nil && s.Validity.Shared == v1alpha1.SharedProcess
+	e.DataInMemory = slices.ContainsFunc(s.Members, verdict.InMemory)
+	if s.Fingerprint != nil {
+		e.Client = s.Fingerprint.Client
+	}
+	return e
 }
 
 // clientText names the processors of the client pods of a run; empty if they are not known.
 func clientText(run *v1alpha1.EtcdBenchmark) string {
-	f := fingerprintOf(run)
-	if f == nil {
+	if run.Status.Summary == nil || run.Status.Summary.Fingerprint == nil {
 		return ""
 	}
-	return ClientText(*f)
+	return ClientText(*run.Status.Summary.Fingerprint)
 }
 
 // ClientText names the processors of client pods, and how much of them a pod may use; empty if they are not known.

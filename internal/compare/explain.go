@@ -9,7 +9,7 @@ import (
 
 // explain says what a verdict means, and what else is worth knowing about it.
 func explain(c v1alpha1.Comparison) string {
-	return strings.TrimSpace(verdict(c) + " " + secondOpinion(c) + drift(c))
+	return strings.TrimSpace(meaning(c) + " " + secondOpinion(c) + drift(c))
 }
 
 // explainStored says what a verdict on another session means.
@@ -21,7 +21,7 @@ func explainStored(c v1alpha1.Comparison) string {
 	case v1alpha1.ReasonNoisy:
 		return "Equal sessions of the history differ so much that this change does not decide it. Use a wider tolerance, or run both sides in one suite, which finds smaller changes."
 	}
-	return verdict(c)
+	return meaning(c)
 }
 
 // secondOpinion is a sentence if the interval and the signed-rank test disagree on whether anything has changed.
@@ -46,8 +46,8 @@ func drift(c v1alpha1.Comparison) string {
 	return "The baseline itself rose or fell over the rounds, for example because the database grew. The pairs cancel that."
 }
 
-// verdict says in a sentence what a verdict means; it repeats no number of the comparison.
-func verdict(c v1alpha1.Comparison) string {
+// meaning says in a sentence what a verdict means; it repeats no number of the comparison.
+func meaning(c v1alpha1.Comparison) string {
 	switch c.Reason {
 	case v1alpha1.ReasonTooFewRounds:
 		if c.Rounds < minRounds {
@@ -59,7 +59,7 @@ func verdict(c v1alpha1.Comparison) string {
 	case v1alpha1.ReasonNotConcurrent:
 		return "The runs of the two sides overlapped, or did not take turns, so anything that changed over time looks like a difference between them. Run them in turn, one at a time, and let neither side always be first."
 	case v1alpha1.ReasonEnvironmentDiffers:
-		return "The client pods of the two sides did not have the same processors, so the client pods may have caused the difference. Run all of them on nodes of one type, for example with pod.nodeSelector."
+		return "That may have caused the difference. Run both sides in one environment, for example all client pods on nodes of one type (pod.nodeSelector)."
 	case v1alpha1.ReasonExclusionsDiffer:
 		return "More runs of one side are invalid than of the other, so the rest may not be typical of that side."
 	case v1alpha1.ReasonComparedTailTooThin:

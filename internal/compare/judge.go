@@ -3,6 +3,7 @@ package compare
 import (
 	"cmp"
 	"math"
+	"strings"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
@@ -17,6 +18,8 @@ type comparing struct {
 	stored bool
 	// reason is why it cannot be judged at all.
 	reason v1alpha1.ComparisonReason
+	// note says what differs between the two sides.
+	note string
 	// baselineAtLeast and candidateAtLeast: some value of that side is only a lower bound.
 	baselineAtLeast, candidateAtLeast bool
 	// baseline and candidate are geometric means.
@@ -30,6 +33,8 @@ type Question struct {
 	Rounds []Round
 	// Doubt is why it cannot be judged at all; empty if it can.
 	Doubt v1alpha1.ComparisonReason
+	// Note says what differs between the two sides. It stands before the explanation of the verdict.
+	Note string
 }
 
 // Round has one value of each side.
@@ -65,7 +70,7 @@ func conclude(all []comparing) (out []v1alpha1.Comparison) {
 }
 
 func newComparing(q Question) comparing {
-	c := comparing{metric: q.Metric, side: sideOfMetric(q.Metric)}
+	c := comparing{metric: q.Metric, side: sideOfMetric(q.Metric), note: q.Note}
 	var pairs []pair
 	uninformative, resolution := 0, 0.0
 	for _, r := range q.Rounds {
@@ -80,7 +85,7 @@ func newComparing(q Question) comparing {
 		}
 		c.baselineAtLeast, c.candidateAtLeast = c.baselineAtLeast || r.Baseline.AtLeast, c.candidateAtLeast || r.Candidate.AtLeast
 		if r.Baseline.Number > 0 && r.Candidate.Number > 0 {
-			pairs = append(pairs, pair{r.Baseline.Number, r.Candidate.Number})
+			pairs = append(pairs, pair{whole(r.Baseline.Number), whole(r.Candidate.Number)})
 			resolution = max(resolution, r.Baseline.Error+r.Candidate.Error)
 			c.baseline += math.Log(r.Baseline.Number)
 			c.candidate += math.Log(r.Candidate.Number)
@@ -98,6 +103,10 @@ func newComparing(q Question) comparing {
 	}
 	return c
 }
+
+// whole is a value in millionths of its unit. No value has more digits, so the quotient of two of them is rounded only
+// once.
+func whole(v float64) float64 { return math.Round(1e6 * v) }
 
 func sideOfMetric(m v1alpha1.Metric) side {
 	if m.Type == v1alpha1.MetricThroughput {
@@ -155,7 +164,7 @@ func (c comparing) concluded(regressed bool, tested int) v1alpha1.Comparison {
 	if c.stored {
 		explained = explainStored
 	}
-	out.Message = text.Shorten(explained(out), maxMessage)
+	out.Message = text.Shorten(strings.TrimSpace(c.note+" "+explained(out)), maxMessage)
 	return out
 }
 

@@ -100,23 +100,25 @@ func Runs(baseline, candidate []*v1alpha1.EtcdBenchmark, metrics []v1alpha1.Metr
 			valid = append(valid, pair)
 		}
 	}
-	doubt := v1alpha1.ComparisonReason("")
+	var before, after []v1alpha1.Environment
+	for _, pair := range valid {
+		before, after = append(before, EnvironmentOf(pair.baseline)), append(after, EnvironmentOf(pair.candidate))
+	}
+	doubt, note := Unlike(before, after, "")
 	switch {
 	case lost != 0:
 		doubt = v1alpha1.ReasonExclusionsDiffer
-	case slices.ContainsFunc(valid, func(r round) bool { return !SameClient(clientOf(r.baseline), clientOf(r.candidate)) }):
-		doubt = v1alpha1.ReasonEnvironmentDiffers
-	case !alternate(rounds):
+	case doubt == "" && !alternate(rounds):
 		doubt = v1alpha1.ReasonNotConcurrent
 	}
-	r.Comparisons = Judge(questions(valid, metrics, doubt))
+	r.Comparisons = Judge(questions(valid, metrics, doubt, note))
 	r.Verdict = VerdictOf(r.Comparisons)
 	return r, nil
 }
 
-func questions(rounds []round, metrics []v1alpha1.Metric, doubt v1alpha1.ComparisonReason) (out []Question) {
+func questions(rounds []round, metrics []v1alpha1.Metric, doubt v1alpha1.ComparisonReason, note string) (out []Question) {
 	for _, m := range metrics {
-		q := Question{Metric: m, Doubt: doubt}
+		q := Question{Metric: m, Doubt: doubt, Note: note}
 		for _, r := range rounds {
 			q.Rounds = append(q.Rounds, Round{ValueOf(r.baseline, m), ValueOf(r.candidate, m)})
 		}
@@ -135,6 +137,11 @@ func sideOf(runs []*v1alpha1.EtcdBenchmark) (s Side) {
 			target := fmt.Sprintf("%s %s, %s", run.Spec.Target.Datastore, t.Version, text.Plural(len(t.Members), "member"))
 			if m := run.Spec.Target.Members; m != "" && m != spec.MembersAll {
 				target += ", load on " + strings.ToLower(string(m))
+			}
+			if e := EnvironmentOf(run); e.Embedded {
+				target += ", embedded"
+			} else if e.DataInMemory {
+				target += ", data in memory"
 			}
 			if !slices.Contains(s.Targets, target) {
 				s.Targets = append(s.Targets, target)

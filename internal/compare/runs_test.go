@@ -35,6 +35,7 @@ func finished(name string, minute int, change ...func(*v1alpha1.EtcdBenchmark)) 
 			},
 		},
 	}
+	onClient("a")(run)
 	for _, c := range change {
 		c(run)
 	}
@@ -66,6 +67,14 @@ func onClient(processors string) func(*v1alpha1.EtcdBenchmark) {
 	return func(run *v1alpha1.EtcdBenchmark) {
 		run.Status.Summary.Fingerprint = &v1alpha1.Fingerprint{ID: "id", Client: processors, Processors: []string{processors}, PodMillicores: 2000}
 	}
+}
+
+func embedded(run *v1alpha1.EtcdBenchmark) {
+	run.Status.Summary.Validity = &v1alpha1.Validity{Verdict: v1alpha1.ValidityUnknown, Shared: v1alpha1.SharedProcess}
+}
+
+func inMemory(run *v1alpha1.EtcdBenchmark) {
+	run.Status.Summary.Members = []v1alpha1.MemberSummary{{WALFsync: &v1alpha1.MemberDuration{Count: 5000, MeanNanoseconds: 700}}}
 }
 
 var (
@@ -133,7 +142,12 @@ func TestVerdicts(t *testing.T) {
 		"one client of each":      {rounds: 5, candidateP99: 4000, metric: putP99, baseline: wide(onClient("a")), candidate: wide(onClient("a")), want: v1alpha1.NotRegressed},
 		"clients change together": {rounds: 5, candidateP99: 4000, metric: putP99, baseline: first(onClient("b")), candidate: first(onClient("b")), want: v1alpha1.NotRegressed},
 		"another client once":     {rounds: 5, candidateP99: 6000, metric: putP99, baseline: wide(onClient("a")), candidate: first(onClient("b")), want: v1alpha1.NotCompared, reason: v1alpha1.ReasonEnvironmentDiffers},
-		"a client not known":      {rounds: 5, candidateP99: 6000, metric: putP99, baseline: wide(onClient("a")), want: v1alpha1.Regressed},
+		"a client not known":      {rounds: 5, candidateP99: 6000, metric: putP99, candidate: first(onClient("")), want: v1alpha1.NotCompared, reason: v1alpha1.ReasonEnvironmentDiffers},
+		"no client known":         {rounds: 5, candidateP99: 6000, metric: putP99, baseline: wide(onClient("")), candidate: wide(onClient("")), want: v1alpha1.NotCompared, reason: v1alpha1.ReasonEnvironmentDiffers},
+		"embedded members":        {rounds: 5, candidateP99: 6000, metric: putP99, baseline: wide(embedded), want: v1alpha1.NotCompared, reason: v1alpha1.ReasonEnvironmentDiffers},
+		"embedded on both sides":  {rounds: 5, candidateP99: 6000, metric: putP99, baseline: wide(embedded), candidate: wide(embedded), want: v1alpha1.Regressed},
+		"data in memory":          {rounds: 5, candidateP99: 6000, metric: putP99, baseline: first(inMemory), want: v1alpha1.NotCompared, reason: v1alpha1.ReasonEnvironmentDiffers},
+		"in memory on both sides": {rounds: 5, candidateP99: 6000, metric: putP99, baseline: wide(inMemory), candidate: wide(inMemory), want: v1alpha1.Regressed},
 		"an invalid run of each":  {rounds: 5, candidateP99: 4000, metric: putP99, baseline: first(clientBound), candidate: first(clientBound), want: v1alpha1.NotRegressed},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"math"
 
-	"gonum.org/v1/gonum/stat"
-
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
@@ -44,8 +42,9 @@ type StoredQuestion struct {
 	Baseline Stored
 	// Candidate has the values of valid runs.
 	Candidate []Value
-	// Doubt is why it cannot be judged at all; empty if it can.
+	// Doubt is why it cannot be judged at all; empty if it can. Note says what differs between the two sides.
 	Doubt v1alpha1.ComparisonReason
+	Note  string
 }
 
 // JudgeStored answers questions that belong together, as Judge does. Rounds of different sessions are no pairs: all of
@@ -60,8 +59,8 @@ func JudgeStored(questions []StoredQuestion) []v1alpha1.Comparison {
 }
 
 func newStored(q StoredQuestion) comparing {
-	c := comparing{metric: q.Metric, side: sideOfMetric(q.Metric), stored: true, baseline: q.Baseline.Value.Number, baselineAtLeast: q.Baseline.Value.AtLeast}
-	var logs []float64
+	c := comparing{metric: q.Metric, side: sideOfMetric(q.Metric), stored: true, note: q.Note, baseline: q.Baseline.Value.Number, baselineAtLeast: q.Baseline.Value.AtLeast}
+	var pairs []pair
 	uninformative, resolution := 0, 0.0
 	for _, v := range append([]Value{q.Baseline.Value}, q.Candidate...) {
 		if v.Reason == v1alpha1.ReasonNotInformative {
@@ -73,29 +72,24 @@ func newStored(q StoredQuestion) comparing {
 	for _, v := range q.Candidate {
 		c.candidateAtLeast = c.candidateAtLeast || v.AtLeast
 		if v.Number > 0 {
-			logs, resolution = append(logs, math.Log(v.Number)), max(resolution, v.Error)
+			pairs, resolution = append(pairs, pair{whole(c.baseline), whole(v.Number)}), max(resolution, v.Error)
 		}
 	}
 	if uninformative == 1+len(q.Candidate) {
 		c.reason = cmp.Or(c.reason, v1alpha1.ReasonNotInformative)
 	}
 	c.reason = cmp.Or(c.reason, q.Doubt)
-	if len(logs) == 0 || !(q.Baseline.Value.Number > 0) {
+	if len(pairs) == 0 || !(c.baseline > 0) {
 		return c
 	}
-	mean, deviation := logs[0], 0.0
-	if len(logs) > 1 {
-		mean, deviation = stat.MeanStdDev(logs, nil)
-	}
-	c.candidate = math.Exp(mean)
-	c.change = change{
-		rounds: min(len(logs), q.Baseline.Rounds), mean: mean - math.Log(q.Baseline.Value.Number), resolution: resolution + q.Baseline.Value.Error,
-	}
+	all := changeOf(pairs)
+	c.candidate = c.baseline * math.Exp(all.mean)
+	c.change = change{rounds: min(len(pairs), q.Baseline.Rounds), mean: all.mean, resolution: resolution + q.Baseline.Value.Error}
 	h := q.Baseline.History
 	if h.Sessions < MinSessions {
 		c.reason = cmp.Or(c.reason, v1alpha1.ReasonNotConcurrent)
 		return c
 	}
-	c.change.between = &between{sessions: h.Sessions, err: math.Sqrt(h.variance(len(logs), deviation) + h.variance(q.Baseline.Rounds, q.Baseline.Deviation))}
+	c.change.between = &between{sessions: h.Sessions, err: math.Sqrt(h.variance(len(pairs), all.deviation) + h.variance(q.Baseline.Rounds, q.Baseline.Deviation))}
 	return c
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
-// maxFailedShare is the share of failed requests from which the other requests no longer describe a run.
-const maxFailedShare = 0.001
+// maxFailed is how many of 1,000 requests may fail. With more, the other requests no longer describe a run.
+const maxFailed = 1
 
 // WhyInvalid is why a run's numbers cannot be compared; empty if they can.
 func WhyInvalid(run *v1alpha1.EtcdBenchmark) string {
@@ -37,7 +37,7 @@ func WhyInvalid(run *v1alpha1.EtcdBenchmark) string {
 		return "addresses of its target did not answer and got no load (target.unreachableMembers: Skip)"
 	case s.Validity != nil && s.Validity.Verdict == v1alpha1.ValidityClientBound:
 		return "its load generator was a limit (ClientBound)"
-	case float64(s.FailedRequests) > maxFailedShare*float64(s.MeasuredRequests):
+	case results.IsMore(uint64(s.FailedRequests), uint64(s.MeasuredRequests), maxFailed, 1000):
 		return fmt.Sprintf("%s of its %s failed", text.Grouped(s.FailedRequests), text.Plural(s.MeasuredRequests, "request"))
 	}
 	return ""
@@ -81,10 +81,10 @@ func ValueOf(run *v1alpha1.EtcdBenchmark, m v1alpha1.Metric) Value {
 	if i < 0 || s.Operations[i].Latency == nil {
 		return Value{Reason: v1alpha1.ReasonNotMeasured}
 	}
-	latency := s.Operations[i].Latency
+	o, latency := s.Operations[i], s.Operations[i].Latency
 	v := Value{
 		Number:  float64(latency.Micros(m.Statistic)),
-		AtLeast: slices.Contains(latency.AtLeast, m.Statistic) || failuresMatter(s.Operations[i], m.Statistic),
+		AtLeast: slices.Contains(latency.AtLeast, m.Statistic) || FailuresMatter(o.Failed, o.Succeeded+o.Failed+o.Censored, m.Statistic),
 	}
 	v.Error = halfMicrosecond / v.Number
 	if isPercentile(m.Statistic) {
@@ -107,14 +107,13 @@ func isNumber(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
 
 func isPercentile(s spec.Statistic) bool { return slices.Contains(results.Percentiles, s) }
 
-// failuresMatter reports whether so many requests of an operation failed that its statistic would be higher if they
+// FailuresMatter reports whether so many of all requests of an operation failed that its statistic would be higher if they
 // counted as slower than all others: any for a mean or a maximum, and for a percentile a tenth of those above it.
-func failuresMatter(o v1alpha1.OperationSummary, s spec.Statistic) bool {
+func FailuresMatter(failed, all int64, s spec.Statistic) bool {
 	if !isPercentile(s) {
-		return o.Failed > 0
+		return failed > 0
 	}
-	above := (1 - results.QuantileOf(s)) * float64(o.Succeeded+o.Failed+o.Censored)
-	return float64(o.Failed) > above/10
+	return 10*uint64(failed) > results.Beyond(s, uint64(all))
 }
 
 // UsualMetrics are what a comparison of these runs judges unless the user names something else: the throughput of a

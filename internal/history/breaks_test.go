@@ -34,7 +34,7 @@ func (l *long) add(n int, perSecond float64) {
 	for range n {
 		session := v1alpha1.ScheduleSession{
 			Name: fmt.Sprint("s", l.sessions), StartTime: metav1.Time{Time: now.AddDate(0, 0, l.sessions)}, Reason: v1alpha1.ReasonCompleted,
-			Template: TemplateID(l.Spec.SuiteTemplate.Spec), Client: "a",
+			Template: TemplateID(l.Spec.SuiteTemplate.Spec), Environment: v1alpha1.Environment{Client: "a"},
 		}
 		l.sessions++
 		s := &v1alpha1.EtcdBenchmarkSuite{Spec: l.Spec.SuiteTemplate.Spec}

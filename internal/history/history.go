@@ -29,7 +29,7 @@ func Of(sch *v1alpha1.EtcdBenchmarkSchedule, s *v1alpha1.EtcdBenchmarkSuite) v1a
 	if s == nil {
 		return out
 	}
-	out.Client = suite.ClientOf(s.Status.Results)
+	out.Environment = suite.EnvironmentOf(s.Status.Results)
 	out.StartTime, out.CompletionTime, out.FailedRuns = s.CreationTimestamp, s.Status.CompletionTime, int32(suite.Unmeasured(s))
 	if i := slices.IndexFunc(s.Status.Results, func(r v1alpha1.SuiteResult) bool { return r.Invalid != "" }); i >= 0 {
 		out.Invalid = text.Shorten(s.Status.Results[i].Cell+": "+s.Status.Results[i].Invalid, maxInvalid)

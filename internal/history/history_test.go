@@ -46,7 +46,7 @@ func end(sch *v1alpha1.EtcdBenchmarkSchedule, perSecond, p99 int64, changes ...f
 	for _, cell := range []string{"c1", "c100"} {
 		for round := int32(1); round <= s.Spec.Rounds; round++ {
 			s.Status.Results = append(s.Status.Results, v1alpha1.SuiteResult{
-				Name: cell, Cell: cell, Round: round, Reason: v1alpha1.ReasonCompleted,
+				Name: cell, Cell: cell, Round: round, Reason: v1alpha1.ReasonCompleted, Environment: v1alpha1.Environment{Client: "a"},
 				Operations: []v1alpha1.SuiteOperation{{Operation: spec.OperationPut, Succeeded: 9, ThroughputMilliPerSecond: 1000 * perSecond, P99Microseconds: p99}},
 			})
 		}

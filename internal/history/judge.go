@@ -20,8 +20,9 @@ import (
 // of them, from the last acknowledged one on.
 type course struct {
 	series *v1alpha1.ScheduleSeries
-	// template and client are those of its sessions.
-	template, client string
+	// template and environment are those of its sessions.
+	template    string
+	environment v1alpha1.Environment
 	// logs are the logarithms of the values, sessions the place of each. Sessions without a value are left out.
 	logs     []float64
 	sessions []int
@@ -31,7 +32,7 @@ type course struct {
 func courseOf(sch *v1alpha1.EtcdBenchmarkSchedule, series *v1alpha1.ScheduleSeries, like int) course {
 	c := course{series: series}
 	if like >= 0 {
-		c.template, c.client = sch.Status.Sessions[like].Template, sch.Status.Sessions[like].Client
+		c.template, c.environment = sch.Status.Sessions[like].Template, sch.Status.Sessions[like].Environment
 	}
 	for i := begin(sch, *series); i < len(series.Values); i++ {
 		if v := series.Values[i]; v > 0 && sameClient(sch, i, like) {
@@ -41,9 +42,9 @@ func courseOf(sch *v1alpha1.EtcdBenchmarkSchedule, series *v1alpha1.ScheduleSeri
 	return c
 }
 
-// sameClient reports whether the client pods of two sessions ran on the same processors.
+// sameClient reports whether two sessions had the same environment: above all the same processors of the client pods.
 func sameClient(sch *v1alpha1.EtcdBenchmarkSchedule, i, j int) bool {
-	return compare.SameClient(sch.Status.Sessions[i].Client, sch.Status.Sessions[j].Client)
+	return i == j || compare.SameEnvironment(sch.Status.Sessions[i].Environment, sch.Status.Sessions[j].Environment)
 }
 
 // begin is the place of the first session that is compared with the last one.
@@ -101,7 +102,7 @@ func (c course) changes(sessions []v1alpha1.ScheduleSession) (all, open []v1alph
 		change := v1alpha1.ScheduleChange{
 			Cell: c.series.Cell, Metric: nameOf(*c.series), Session: first.Name,
 			Before: antilog(f.Before), After: antilog(f.After), ChangePerMillion: int64(math.Round(1e6 * f.Relative())),
-			Worse: c.isWorse(f.Before, f.After), StartTime: first.StartTime, Template: c.template, Client: c.client,
+			Worse: c.isWorse(f.Before, f.After), StartTime: first.StartTime, Template: c.template, Environment: c.environment,
 		}
 		if now := found[len(found)-1].After; change.Worse && c.isStillWorse(f.Before, now) {
 			change.Open = true
@@ -121,7 +122,7 @@ func (c course) changes(sessions []v1alpha1.ScheduleSession) (all, open []v1alph
 // before them.
 func (c course) forgotten(sch *v1alpha1.EtcdBenchmarkSchedule, from int) (open []v1alpha1.ScheduleChange) {
 	for _, change := range sch.Status.Changes {
-		isOf := change.Open && change.Cell == c.series.Cell && change.Metric == nameOf(*c.series) && change.Template == c.template && compare.SameClient(change.Client, c.client)
+		isOf := change.Open && change.Cell == c.series.Cell && change.Metric == nameOf(*c.series) && change.Template == c.template && compare.SameEnvironment(change.Environment, c.environment)
 		if !isOf || c.shows(sch, change) || acknowledges(sch, change) {
 			continue
 		}
@@ -164,7 +165,7 @@ func isAbout(a v1alpha1.Acknowledgement, cell, metric string) bool {
 }
 
 func (c course) isStillWorse(before, now float64) bool {
-	return c.isWorse(before, now) && c.exceeds(before, now)
+	return c.isWorse(before, now) && trend.Exceeds(now-before, c.tolerance())
 }
 
 func perMillion(before, after float64) int64 {
@@ -173,10 +174,6 @@ func perMillion(before, after float64) int64 {
 
 func (c course) isWorse(before, after float64) bool {
 	return (after > before) == (c.worse() == trend.HigherIsWorse)
-}
-
-func (c course) exceeds(before, after float64) bool {
-	return math.Abs(math.Expm1(after-before)) > c.tolerance()
 }
 
 // findings are what the sessions say that ran on the same processors.
@@ -250,20 +247,20 @@ func Judge(sch *v1alpha1.EtcdBenchmarkSchedule, now time.Time) {
 		f.confirmed = before.confirmed
 	}
 	if len(other) > 0 || !f.known && len(before.confirmed) > 0 {
-		note = " The last session ran on other processors, so it cannot show that the numbers are as before." + note
+		note = " The last session had another environment, or its environment is not known, so it cannot show that the numbers are as before." + note
 	}
 	set(breakOf(f.confirmed, slices.Concat(other, f.open), f.known, note))
 }
 
-// elsewhere are the open changes of sessions whose client pods ran on other processors than those of the last session,
-// which shows nothing about them.
+// elsewhere are the open changes of sessions in another environment than that of the last session, which shows nothing
+// about them.
 func elsewhere(sch *v1alpha1.EtcdBenchmarkSchedule) (open []v1alpha1.ScheduleChange) {
 	var last v1alpha1.ScheduleSession
 	if n := len(sch.Status.Sessions); n > 0 {
 		last = sch.Status.Sessions[n-1]
 	}
 	for _, c := range sch.Status.Changes {
-		if c.Open && c.Template == last.Template && !compare.SameClient(c.Client, last.Client) && !acknowledges(sch, c) {
+		if c.Open && c.Template == last.Template && !compare.SameEnvironment(c.Environment, last.Environment) && !acknowledges(sch, c) {
 			open = append(open, c)
 		}
 	}

@@ -18,11 +18,11 @@ func Spreads(sch *v1alpha1.EtcdBenchmarkSchedule, of *v1alpha1.EtcdBenchmarkSuit
 	template := TemplateID(of.Spec)
 	return suite.Histories{
 		Schedule: sch.Name, Rounds: max(of.Spec.Rounds, 1),
-		Of: func(cell string, m v1alpha1.Metric, client string) (sessions int, spread float64) {
+		Of: func(cell string, m v1alpha1.Metric, in v1alpha1.Environment) (sessions int, spread float64) {
 			for _, s := range sch.Status.Series {
 				if s.Cell == cell && nameOf(s) == m.String() {
 					return spreadOf(sch, s, func(o v1alpha1.ScheduleSession) bool {
-						return o.Template == template && compare.SameClient(o.Client, client) && !slices.Contains(without, o.Name)
+						return o.Template == template && compare.SameEnvironment(o.Environment, in) && !slices.Contains(without, o.Name)
 					})
 				}
 			}

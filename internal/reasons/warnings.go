@@ -68,3 +68,13 @@ func OfWarning(text string) (Entry, bool) {
 	}
 	return Entry{}, false
 }
+
+// MeaningOfWarning says what a kind of warning means; it repeats the kind if that has no entry.
+func MeaningOfWarning(kind string) string {
+	for _, w := range warnings {
+		if w.name == kind {
+			return w.meaning
+		}
+	}
+	return kind
+}

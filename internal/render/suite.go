@@ -40,6 +40,8 @@ func suitePage(s *v1alpha1.EtcdBenchmarkSuite) *page {
 		return p
 	case s.Spec.Search != nil:
 		searchResult(p, s)
+		p.begin(PartWarnings)
+		suiteWarnings(p, s)
 		return p
 	}
 	suiteTables(p, s)
@@ -47,7 +49,31 @@ func suitePage(s *v1alpha1.EtcdBenchmarkSuite) *page {
 	suiteComparisons(p, s)
 	p.begin(PartProblems)
 	suiteProblems(p, s)
+	p.begin(PartWarnings)
+	suiteWarnings(p, s)
 	return p
+}
+
+// suiteWarnings lists the kinds of warnings of the runs, each with the text of the first run that has it.
+func suiteWarnings(p *page, s *v1alpha1.EtcdBenchmarkSuite) {
+	if len(s.Status.Warnings) > 0 {
+		p.gap()
+	}
+	for _, w := range s.Status.Warnings {
+		p.sentence("warning: ", WarningText(s, w))
+	}
+}
+
+// WarningText is a warning with the runs that have it.
+func WarningText(s *v1alpha1.EtcdBenchmarkSuite, w v1alpha1.SuiteWarning) string {
+	where := fmt.Sprintf("%s of %s, the first is %s", text.Grouped(w.Runs), text.Plural(len(s.Status.Results), "run"), w.Run)
+	switch int(w.Runs) {
+	case len(s.Status.Results):
+		where = "all runs"
+	case 1:
+		where = w.Run
+	}
+	return fmt.Sprintf("%s (%s)", strings.TrimSuffix(w.Message, "."), where)
 }
 
 func suiteTables(p *page, s *v1alpha1.EtcdBenchmarkSuite) {

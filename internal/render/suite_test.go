@@ -33,7 +33,7 @@ func ranSuite(rounds int32, change func(*v1alpha1.EtcdBenchmarkSuite)) *v1alpha1
 			operation = spec.OperationRange
 		}
 		s.Status.Results = append(s.Status.Results, v1alpha1.SuiteResult{
-			Name: p.Name, Cell: p.Cell.Name, Round: p.Round, Reason: v1alpha1.ReasonCompleted, ServerMemoryBytes: 48_000_000,
+			Name: p.Name, Cell: p.Cell.Name, Round: p.Round, Reason: v1alpha1.ReasonCompleted, ServerMemoryBytes: 48_000_000, Environment: v1alpha1.Environment{Client: "a"},
 			Operations: []v1alpha1.SuiteOperation{{
 				Operation: operation, Succeeded: 100_000, ThroughputMilliPerSecond: 1000 * perSecond, MeanMicroseconds: 1600, P99Microseconds: 9000,
 			}},

@@ -124,6 +124,28 @@ func bucketPoint(schema int, position float64) float64 {
 	return math.Exp2(position/float64(int(1)<<schema)-octaves) * nanosecondsPerSecond
 }
 
+// boundsOf are the shortest and the longest duration of a bucket in nanoseconds. bucketPoint is rounded, so the bounds are
+// those of BucketIndex, which sorted the durations.
+func (h *Histogram) boundsOf(bucket int) (lowest, highest int64) {
+	last := func(bucket int) int64 {
+		ns := int64(bucketPoint(h.Schema(), float64(bucket)))
+		for coarser(BucketIndex(ns), h.halvings) > bucket {
+			ns--
+		}
+		for coarser(BucketIndex(ns+1), h.halvings) <= bucket {
+			ns++
+		}
+		return ns
+	}
+	if bucket > 0 {
+		lowest = last(bucket-1) + 1
+	}
+	if bucket == BucketCount(h.Schema())-1 {
+		return lowest, math.MaxInt64
+	}
+	return lowest, last(bucket)
+}
+
 // errorBoundPPM is the greatest relative error of a midpoint in parts per million, rounded up.
 func errorBoundPPM(schema int) int {
 	return int(math.Ceil((math.Exp2(math.Exp2(-float64(schema+1))) - 1) * 1e6))

@@ -164,10 +164,11 @@ func (w *MemberWindow) CPU() (float64, bool) {
 	return used / elapsed, known && elapsed > 0
 }
 
-// Millicores is CPU in thousandths of a processor.
+// Millicores is CPU in thousandths of a processor. It is rounded once, so that a use at its limit is not above it.
 func (w *MemberWindow) Millicores() (float64, bool) {
-	used, known := w.CPU()
-	return 1000 * used, known
+	used, known := w.Value(FigureCPUSeconds)
+	elapsed, _ := w.Value(FigureSampledSeconds)
+	return 1000 * used / elapsed, known && elapsed > 0
 }
 
 // Timing is the count and the duration of one kind of work.

@@ -116,6 +116,16 @@ func (h *Histogram) Mean() time.Duration {
 	return time.Duration(math.Round(h.sum / float64(h.count)))
 }
 
+// meanAmong is the sum of all durations ÷ a number of requests, rounded up: it is above a limit exactly if the mean is.
+// The sum is exact up to 2^53 ns.
+func (h *Histogram) meanAmong(n uint64) time.Duration {
+	if n == 0 {
+		return 0
+	}
+	sum := uint64(h.sum)
+	return time.Duration(sum/n + min(sum%n, 1))
+}
+
 // Stddev is the standard deviation of all records (not of a sample); 0 if nothing was recorded.
 func (h *Histogram) Stddev() time.Duration {
 	if h.count == 0 {

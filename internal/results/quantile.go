@@ -13,8 +13,7 @@ func (h *Histogram) Quantile(q float64) (time.Duration, bool) {
 	if h.count == 0 || !h.hasCounts() {
 		return 0, false
 	}
-	bucket := h.bucketOfRank(rank(q, h.count))
-	return clampedMidpoint(h, bucket), true
+	return h.atRank(rank(q, h.count)).Duration, true
 }
 
 // Over counts the durations above a limit, at the resolution of the buckets; the limit's own bucket does not count as
@@ -54,17 +53,22 @@ func (h *Histogram) bucketOfRank(rank uint64) int {
 	return last
 }
 
-func clampedMidpoint(h *Histogram, bucket int) time.Duration {
-	ns := int64(math.Round(midpoint(h.Schema(), bucket)))
-	return time.Duration(min(max(ns, h.minimum), h.maximum))
+// atRank is the duration at a rank, from 1 to the count: the middle of its bucket, within the exact minimum and maximum.
+func (h *Histogram) atRank(rank uint64) Value {
+	bucket := h.bucketOfRank(rank)
+	lowest, highest := h.boundsOf(bucket)
+	within := func(ns int64) time.Duration { return time.Duration(min(max(ns, h.minimum), h.maximum)) }
+	return Value{Duration: within(int64(math.Round(midpoint(h.Schema(), bucket)))), Lowest: within(lowest), Highest: within(highest)}
 }
 
 // Value is one statistic of a distribution of durations.
 type Value struct {
 	Duration time.Duration
-	// AtLeast means that unanswered requests affect the value: the true value is Duration or more.
+	// Lowest and Highest bound the value of what was recorded: a bucket does not say where in it a duration lies.
+	Lowest, Highest time.Duration
+	// AtLeast means that unanswered requests affect the value: the true value is Lowest or more.
 	AtLeast bool
-	// AtMost, if AtLeast is set, is the value with those requests never answered; 0 means no upper bound.
+	// AtMost, if AtLeast is set, bounds the value with those requests never answered; 0 means no upper bound.
 	AtMost time.Duration
 	// Unbounded means that the value falls on a failed request, which ranks above every duration; Duration is then
 	// undefined.
@@ -78,6 +82,8 @@ type Ranked struct {
 	union    Histogram
 	answered Histogram
 	failed   uint64
+	// missing are requests of which nothing is known. They rank below all others, as if they had taken no time.
+	missing uint64
 }
 
 // Ranked ranks the answered and the censored requests of an operation.
@@ -88,6 +94,13 @@ func (r *OperationResult) Ranked() Ranked {
 // Judged ranks the answered, censored and failed requests of an operation. Objectives use it.
 func (r *OperationResult) Judged() Ranked {
 	return rankTogether(&r.Latency, &r.Censored, r.Failed.Count())
+}
+
+// JudgedAtBest is the distribution of Judged if that many more requests had taken no time.
+func (r *OperationResult) JudgedAtBest(missing uint64) Distribution {
+	ranked := r.Judged()
+	ranked.missing = missing
+	return ranked.distribution()
 }
 
 // judgedNet ranks the net latency of the answered requests together with the failed ones. It leaves out censored
@@ -104,7 +117,7 @@ func rankTogether(answered, censored *Histogram, failed uint64) Ranked {
 }
 
 // Count is the number of ranked requests.
-func (r *Ranked) Count() uint64 { return r.union.count + r.failed }
+func (r *Ranked) Count() uint64 { return r.missing + r.union.count + r.failed }
 
 // Quantile returns the q-th quantile like Histogram.Quantile. The value is AtLeast if a longer wait of the censored
 // requests would move it to another bucket.
@@ -113,25 +126,27 @@ func (r *Ranked) Quantile(q float64) (Value, bool) {
 		return Value{}, false
 	}
 	wanted := rank(q, r.Count())
-	if wanted > r.union.count {
+	if wanted <= r.missing {
+		return Value{}, true
+	}
+	if wanted -= r.missing; wanted > r.union.count {
 		return Value{Unbounded: true}, true
 	}
-	bucket := r.union.bucketOfRank(wanted)
-	value := Value{Duration: clampedMidpoint(&r.union, bucket)}
+	value := r.union.atRank(wanted)
 	if r.isCensored() {
-		r.boundAbove(&value, wanted, bucket)
+		r.boundAbove(&value, wanted)
 	}
 	return value, true
 }
 
 // boundAbove computes the value at the rank if censored requests rank above all others.
-func (r *Ranked) boundAbove(v *Value, wanted uint64, bucket int) {
+func (r *Ranked) boundAbove(v *Value, wanted uint64) {
 	if wanted > r.answered.count {
 		v.AtLeast = true
 		return
 	}
-	if highest := r.answered.bucketOfRank(wanted); highest > bucket {
-		v.AtLeast, v.AtMost = true, clampedMidpoint(&r.answered, highest)
+	if highest := r.answered.atRank(wanted).Highest; highest > v.Highest {
+		v.AtLeast, v.AtMost = true, highest
 	}
 }
 
@@ -142,11 +157,13 @@ func (r *Ranked) Max() (Value, bool) {
 	if r.failed > 0 {
 		return Value{Unbounded: true}, true
 	}
-	return Value{Duration: r.union.Max(), AtLeast: r.isCensored()}, r.union.count > 0
+	longest := r.union.Max()
+	return Value{Duration: longest, Lowest: longest, Highest: longest, AtLeast: r.isCensored()}, r.union.count > 0
 }
 
 // Mean is the mean of the answered and censored requests; failed requests are left out. It returns false if there are
 // none.
 func (r *Ranked) Mean() (Value, bool) {
-	return Value{Duration: r.union.Mean(), AtLeast: r.isCensored()}, r.union.count > 0
+	mean := r.union.meanAmong(r.missing + r.union.count)
+	return Value{Duration: r.union.Mean(), Lowest: mean, Highest: mean, AtLeast: r.isCensored()}, r.union.count > 0
 }

@@ -160,7 +160,7 @@ func TestRankedEqualsSortingAllRequests(t *testing.T) {
 			}
 			noBound := worst[at].failed || worst[at].censored
 			wantAtLeast := noBound || BucketIndex(worst[at].ns) > BucketIndex(all[at].ns)
-			if got.AtLeast != wantAtLeast || (got.AtMost > 0) != (wantAtLeast && !noBound) || got.AtMost > 0 && !isClose(got.AtMost, worst[at]) {
+			if got.AtLeast != wantAtLeast || (got.AtMost > 0) != (wantAtLeast && !noBound) || got.AtMost > 0 && !isJustAbove(got.AtMost, worst[at]) {
 				t.Fatalf("%s is %+v; with the censored requests ranked last it would be %+v", p, got, worst[at])
 			}
 			if got.AtMost > 0 {
@@ -184,6 +184,11 @@ func isClose(d time.Duration, q request) bool {
 	return math.Abs(float64(int64(d)-q.ns)) <= allowed(q.ns)
 }
 
+// isJustAbove reports whether a bound is in the bucket of a request, and not below it.
+func isJustAbove(bound time.Duration, q request) bool {
+	return int64(bound) >= q.ns && BucketIndex(int64(bound)) == BucketIndex(q.ns)
+}
+
 func randomRequests(r *rand.Rand, result *OperationResult) []request {
 	all := make([]request, 1+r.IntN(400))
 	kinds := 1 + r.IntN(20)
@@ -203,6 +208,10 @@ func randomRequests(r *rand.Rand, result *OperationResult) []request {
 	return all
 }
 
+func exactly(d time.Duration, atLeast bool) Value {
+	return Value{Duration: d, Lowest: d, Highest: d, AtLeast: atLeast}
+}
+
 func TestRankedExtremes(t *testing.T) {
 	answered, waited, failed := recorded(1e6, 3e6), recorded(5e6), recorded(9e6)
 	tests := map[string]struct {
@@ -211,13 +220,13 @@ func TestRankedExtremes(t *testing.T) {
 		known     bool
 	}{
 		"nothing":  {},
-		"answered": {OperationResult{Latency: answered}, Value{Duration: 3e6}, Value{Duration: 2e6}, true},
+		"answered": {OperationResult{Latency: answered}, exactly(3e6, false), exactly(2e6, false), true},
 		"censored": {
 			OperationResult{Latency: answered, Censored: waited},
-			Value{Duration: 5e6, AtLeast: true}, Value{Duration: 3e6, AtLeast: true}, true,
+			exactly(5e6, true), exactly(3e6, true), true,
 		},
 		"failed": {
-			OperationResult{Latency: answered, Failed: failed}, Value{Unbounded: true}, Value{Duration: 2e6}, true,
+			OperationResult{Latency: answered, Failed: failed}, Value{Unbounded: true}, exactly(2e6, false), true,
 		},
 	}
 	for name, tc := range tests {

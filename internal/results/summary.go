@@ -28,10 +28,11 @@ type Summary struct {
 	// Late is the sum over the operations. It is nil if it is unknown for some operation.
 	Late *uint64
 
-	// Throughput is successful requests per second over the same operations. For a run bound by duration, it is the
-	// successes that completed in their pod's window ÷ Length. For a run bound by requests, it is all successes ÷
-	// Length.
+	// Throughput is Completed ÷ Length, per second.
 	Throughput float64
+	// Completed are the successes of the same operations that count for Throughput. For a run bound by duration, they are
+	// those that completed in their pod's window. For a run bound by requests, they are all.
+	Completed uint64
 	// SteadyThroughput, only for a run bound by requests, is the rate from the last pod's start to the first pod's last
 	// response, while all pods had work. It is computed from the timelines, with the resolution of an interval. A pod
 	// without a timeline counts with an even rate.
@@ -102,7 +103,8 @@ type OperationSummary struct {
 	Late *uint64
 	// Lost and Attempts are the same as in OperationResult.
 	Lost, Attempts uint64
-	// Throughput is successful requests per second.
+	// Completed are the successes that count for Throughput, in successful requests per second.
+	Completed  uint64
 	Throughput float64
 	// Latency ranks answered and censored requests. It is the latency shown to users.
 	Latency Distribution
@@ -152,9 +154,11 @@ func (d Distribution) IsThin(s spec.Statistic) bool { return isThin(s, d.Count) 
 func (h *Histogram) IsThin(s spec.Statistic) bool { return isThin(s, h.count) }
 
 func isThin(s spec.Statistic, n uint64) bool {
-	q := QuantileOf(s)
-	return q > 0 && n-min(rank(q, n), n) < MinBeyond
+	return QuantileOf(s) > 0 && Beyond(s, n) < MinBeyond
 }
+
+// Beyond is how many of n durations lie above a percentile.
+func Beyond(s spec.Statistic, n uint64) uint64 { return n - min(rank(QuantileOf(s), n), n) }
 
 // Summarize computes the result of a run from one snapshot per pod; nil means an unknown pod. Before the end it
 // computes the result so far.
@@ -182,9 +186,10 @@ func Summarize(snapshots []*Snapshot) Summary {
 		s.Censored += o.Censored
 		if !operation.IsPart() {
 			s.Succeeded += o.Succeeded
-			s.Throughput += o.Throughput
+			s.Completed += o.Completed
 		}
 	}
+	s.Throughput = perSecond(s.Completed, t.length)
 	inCourse := Sum(merged.Timeline.Points).Succeeded
 	s.LacksCourse = 0 < inCourse && inCourse < s.Succeeded
 	s.Late = allLate(s.Operations)
@@ -247,6 +252,7 @@ func summarizeOperation(operation spec.Operation, r *OperationResult, t timing) 
 		Errors:     r.Errors,
 		Lost:       r.Lost,
 		Attempts:   r.Attempts,
+		Completed:  completed,
 		Throughput: perSecond(completed, t.length),
 		Latency:    ranked.distribution(), Judged: judged.distribution(),
 		Service: r.Service.distribution(), Net: r.NetLatency().distribution(), NetJudged: net.distribution(),
@@ -312,13 +318,13 @@ func (d *Distribution) set(name spec.Statistic) func(Value, bool) {
 // Lateness and scheduling delays up to these limits do not distort a latency.
 const (
 	harmlessDelay = 250 * time.Microsecond
-	harmlessShare = 0.10
+	harmlessPart  = 10
 )
 
 // HarmlessLateness returns how late requests may be sent without distorting the latency of requests with this median
 // service time: 250 µs or a tenth of the median, whichever is more.
 func HarmlessLateness(service time.Duration) time.Duration {
-	return max(harmlessDelay, time.Duration(harmlessShare*float64(service)))
+	return max(harmlessDelay, service/harmlessPart)
 }
 
 // lateOf counts the requests that were sent late enough to distort the latency; nil if unknown. If all requests failed

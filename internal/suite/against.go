@@ -52,15 +52,15 @@ func Against(baseline, candidate *v1alpha1.EtcdBenchmarkSuite, metrics []v1alpha
 		if err := sameWork(baseline, candidate, others[i], c); err != nil {
 			return nil, fmt.Errorf("comparing with the suite %s: %w", baseline.Name, err)
 		}
-		client := ClientOf(valid(baseline, c.Name))
+		in := EnvironmentOf(valid(baseline, c.Name))
 		for _, m := range cellMetrics(baseline, candidate, c, metrics) {
 			v := storedNumber(baseline, others[i], m)
 			if h.Of != nil {
 				v.History.Rounds = int(h.Rounds)
-				v.History.Sessions, v.History.Spread = h.Of(c.Name, m, client)
+				v.History.Sessions, v.History.Spread = h.Of(c.Name, m, in)
 			}
 			out.Comparisons = append(out.Comparisons, v1alpha1.SuiteComparison{Cell: c.Name, BaselineCell: c.Name})
-			questions = append(questions, storedQuestion(candidate, c, m, v, client, invalidRuns(baseline, c.Name)))
+			questions = append(questions, storedQuestion(candidate, c, m, v, in, invalidRuns(baseline, c.Name)))
 		}
 	}
 	for _, o := range others {

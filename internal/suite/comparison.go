@@ -73,7 +73,7 @@ func looksWorse(c v1alpha1.Comparison) bool {
 	if c.Metric.Type == v1alpha1.MetricThroughput {
 		worse, nearest = -worse, -*c.HighPerMillion
 	}
-	return float64(worse) > 1e6*c.Metric.Tolerance() || nearest > 0
+	return worse > 10_000*int64(c.Metric.WithTolerance().TolerancePercent) || nearest > 0
 }
 
 // confirming returns the fresh rounds of the cells that look worse, and of their baselines.
@@ -100,7 +100,8 @@ func confirming(s *v1alpha1.EtcdBenchmarkSuite) (plan []Planned) {
 // question has the values of both cells in the rounds from first to last.
 func question(s *v1alpha1.EtcdBenchmarkSuite, baseline, candidate string, metric int, first, last int32) compare.Question {
 	q := compare.Question{Metric: s.Spec.Compare.Metrics[metric]}
-	lost, differ := 0, false
+	lost := 0
+	var before, after []v1alpha1.Environment
 	for round := first; round <= last; round++ {
 		one, ran := Counted(s.Status.Results, baseline, round)
 		other, also := Counted(s.Status.Results, candidate, round)
@@ -111,16 +112,14 @@ func question(s *v1alpha1.EtcdBenchmarkSuite, baseline, candidate string, metric
 		if one.Invalid != "" || other.Invalid != "" {
 			continue
 		}
-		differ = differ || !compare.SameClient(one.Client, other.Client)
+		before, after = append(before, one.Environment), append(after, other.Environment)
 		if metric < len(one.Values) && metric < len(other.Values) {
 			q.Rounds = append(q.Rounds, compare.Round{Baseline: read(one.Values[metric], q.Metric), Candidate: read(other.Values[metric], q.Metric)})
 		}
 	}
-	switch {
-	case lost != 0:
+	q.Doubt, q.Note = compare.Unlike(before, after, s.Spec.Compare.Axis)
+	if lost != 0 {
 		q.Doubt = v1alpha1.ReasonExclusionsDiffer
-	case differ:
-		q.Doubt = v1alpha1.ReasonEnvironmentDiffers
 	}
 	return q
 }

@@ -2,6 +2,7 @@ package suite
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
@@ -102,6 +103,28 @@ func TestClientsOfBothSidesAreTheSame(t *testing.T) {
 	for _, c := range s.Status.Comparisons {
 		if got, want := c.Reason == v1alpha1.ReasonEnvironmentDiffers, c.Cell == first; got != want {
 			t.Errorf("%s: found %s %s, wanted EnvironmentDiffers: %v", c.Cell, c.Verdict, c.Reason, want)
+		}
+	}
+}
+
+// A suite that compares targets compares embedded members with others on purpose: the verdict stands, and says so.
+func TestTheComparedTargetsMayDiffer(t *testing.T) {
+	for axis, want := range map[v1alpha1.Axis]string{v1alpha1.AxisTargets: "The data of the candidate lay in memory.", v1alpha1.AxisLoads: ""} {
+		s := table(rounds(3), compared, func(s *v1alpha1.EtcdBenchmarkSuite) {
+			s.Spec.Compare.Axis = axis
+			if axis == v1alpha1.AxisLoads {
+				s.Spec.Compare.Baseline.Entry = "c1"
+			}
+		})
+		play(t, s, ordinary)
+		for i, r := range s.Status.Results {
+			s.Status.Results[i].DataInMemory = strings.Contains(r.Cell, "new") || axis == v1alpha1.AxisLoads && strings.Contains(r.Cell, "c100")
+		}
+		Update(s)
+		for _, c := range s.Status.Comparisons {
+			if c.Verdict != v1alpha1.NotRegressed || !strings.HasPrefix(c.Message, want) || strings.Contains(c.Message, "memory") != (want != "") {
+				t.Errorf("axis %s: found %s %s %q, wanted a verdict with %q", axis, c.Verdict, c.Reason, c.Message, want)
+			}
 		}
 	}
 }

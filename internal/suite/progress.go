@@ -80,6 +80,7 @@ func Track(s *v1alpha1.EtcdBenchmarkSuite, run *v1alpha1.EtcdBenchmark, now time
 		if run.DeletionTimestamp != nil && r.Reason == v1alpha1.ReasonStopped {
 			r.Reason, r.Invalid = v1alpha1.ReasonDeleted, deletedRun
 		}
+		keepWarnings(s, run)
 		add(s, r, now)
 	default:
 		s.Status.Results[i].Cleaned = Result(s, p, run).Cleaned
@@ -121,6 +122,7 @@ func add(s *v1alpha1.EtcdBenchmarkSuite, r v1alpha1.SuiteResult, now time.Time) 
 
 // Add adds the result of a finished run.
 func Add(s *v1alpha1.EtcdBenchmarkSuite, p Planned, run *v1alpha1.EtcdBenchmark, now time.Time) {
+	keepWarnings(s, run)
 	add(s, Result(s, p, run), now)
 	pause(s, now)
 }

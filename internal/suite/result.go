@@ -30,11 +30,16 @@ const (
 
 // room is how long a text, and how many kinds of requests, each result of a suite can have.
 func room(s *v1alpha1.EtcdBenchmarkSuite) (length, operations int) {
-	planned := max(len(Plan(s)), 1)
-	if f := s.Spec.Search; f != nil {
-		planned = max(len(Cells(s))*int(f.MaxProbes), 1)
-	}
+	planned := plannedRuns(s)
 	return min(max(allText/planned, leastText), maxText), max(allOperation/planned, 1)
+}
+
+// plannedRuns is how many runs a suite has at least, or how many probes it can have; at least 1.
+func plannedRuns(s *v1alpha1.EtcdBenchmarkSuite) int {
+	if f := s.Spec.Search; f != nil {
+		return max(len(Cells(s))*int(f.MaxProbes), 1)
+	}
+	return max(len(Plan(s)), 1)
 }
 
 // Result returns what a suite keeps of a finished run.
@@ -58,9 +63,7 @@ func Result(s *v1alpha1.EtcdBenchmarkSuite, p Planned, run *v1alpha1.EtcdBenchma
 	if run.Status.Summary == nil {
 		return out
 	}
-	if f := run.Status.Summary.Fingerprint; f != nil {
-		out.Client = f.Client
-	}
+	out.Environment, out.Warnings = compare.EnvironmentOf(run), keptWarnings(s, run)
 	if v := run.Status.Summary.Validity; v != nil {
 		out.ClientBound = v.Verdict == v1alpha1.ValidityClientBound
 	}
@@ -195,6 +198,7 @@ func rank(r v1alpha1.SuiteResult) int {
 func Update(s *v1alpha1.EtcdBenchmarkSuite) {
 	cells := Cells(s)
 	s.Status.Comparisons, s.Status.Capacities = comparisons(s, cells), capacities(s)
+	countWarnings(s)
 	s.Status.Runs = v1alpha1.SuiteRuns{Cells: int32(len(cells)), Finished: int32(len(s.Status.Results))}
 	if s.Spec.Search != nil {
 		s.Status.Runs.Planned = s.Status.Runs.Finished + int32(Left(s))

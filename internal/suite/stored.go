@@ -33,8 +33,8 @@ type Histories struct {
 	Schedule string
 	// Rounds is how many rounds each session has.
 	Rounds int32
-	// Of returns from how many other sessions the spread of a number is known. client is what their client pods ran on.
-	Of func(cell string, m v1alpha1.Metric, client string) (sessions int, spread float64)
+	// Of returns from how many other sessions of an environment the spread of a number is known.
+	Of func(cell string, m v1alpha1.Metric, in v1alpha1.Environment) (sessions int, spread float64)
 }
 
 // Keep sets what the comparisons of a suite need from its baseline in status. It returns an error if the baseline cannot
@@ -56,11 +56,11 @@ func Keep(s, baseline *v1alpha1.EtcdBenchmarkSuite, h Histories) error {
 		if err := sameWork(baseline, s, others[i], c); err != nil {
 			return err
 		}
-		cell := v1alpha1.StoredCell{Cell: c.Name, Client: ClientOf(valid(baseline, c.Name)), Invalid: invalidRuns(baseline, c.Name)}
+		cell := v1alpha1.StoredCell{Cell: c.Name, Environment: EnvironmentOf(valid(baseline, c.Name)), Invalid: invalidRuns(baseline, c.Name)}
 		for _, m := range s.Spec.Compare.Metrics {
 			v := storedNumber(baseline, others[i], m)
 			if h.Of != nil {
-				v.History.Sessions, v.History.Spread = h.Of(c.Name, m, cell.Client)
+				v.History.Sessions, v.History.Spread = h.Of(c.Name, m, cell.Environment)
 			}
 			cell.Values = append(cell.Values, keptStored(v, m))
 		}
@@ -115,22 +115,25 @@ func valid(s *v1alpha1.EtcdBenchmarkSuite, cell string) (out []v1alpha1.SuiteRes
 	return out
 }
 
-// ClientOf identifies what the client pods of the valid results ran on; empty if it is not known.
-func ClientOf(all []v1alpha1.SuiteResult) string {
+// EnvironmentOf is the environment of the valid results together. What the client pods ran on is known only if it is known
+// of each.
+func EnvironmentOf(all []v1alpha1.SuiteResult) (out v1alpha1.Environment) {
 	var clients []string
 	for _, r := range all {
-		if r.Client != "" && r.Invalid == "" {
+		if r.Invalid == "" {
 			clients = append(clients, r.Client)
+			out.Embedded, out.DataInMemory = out.Embedded || r.Embedded, out.DataInMemory || r.DataInMemory
 		}
 	}
 	slices.Sort(clients)
-	switch clients = slices.Compact(clients); len(clients) {
-	case 0:
-		return ""
-	case 1:
-		return clients[0]
+	switch clients = slices.Compact(clients); {
+	case len(clients) == 0 || clients[0] == "":
+	case len(clients) == 1:
+		out.Client = clients[0]
+	default:
+		out.Client = benchmark.HashOf(clients)
 	}
-	return benchmark.HashOf(clients)
+	return out
 }
 
 // invalidRuns is how many runs of a cell count as failures of its target.
@@ -205,11 +208,7 @@ func valueIn(s *v1alpha1.EtcdBenchmarkSuite, c Cell, r v1alpha1.SuiteResult, m v
 // maybeGreater reports whether a statistic would be greater if requests that failed or were unanswered counted as slower
 // than all others.
 func maybeGreater(o v1alpha1.SuiteOperation, s spec.Statistic) bool {
-	if !slices.Contains(results.Percentiles, s) {
-		return o.AtLeast || o.Failed > 0
-	}
-	above := (1 - results.QuantileOf(s)) * float64(o.Succeeded+o.Failed)
-	return o.AtLeast || float64(o.Failed) > above/10
+	return o.AtLeast || compare.FailuresMatter(o.Failed, o.Succeeded+o.Failed, s)
 }
 
 // errorOf is the greatest relative error of a latency in a table. It has whole microseconds, and a percentile comes from
@@ -250,7 +249,7 @@ func storedComparisons(s *v1alpha1.EtcdBenchmarkSuite, cells []Cell) (out []v1al
 		for metric, m := range s.Spec.Compare.Metrics {
 			if Measures(s, c, m) && metric < len(baseline.Values) {
 				out = append(out, v1alpha1.SuiteComparison{Cell: c.Name, BaselineCell: c.Name})
-				questions = append(questions, storedQuestion(s, c, m, readStored(s.Status.Baseline, baseline.Values[metric], m), baseline.Client, baseline.Invalid))
+				questions = append(questions, storedQuestion(s, c, m, readStored(s.Status.Baseline, baseline.Values[metric], m), baseline.Environment, baseline.Invalid))
 			}
 		}
 	}
@@ -260,14 +259,15 @@ func storedComparisons(s *v1alpha1.EtcdBenchmarkSuite, cells []Cell) (out []v1al
 	return out
 }
 
-// storedQuestion has the values of the candidate. client and invalid are those of the baseline.
-func storedQuestion(s *v1alpha1.EtcdBenchmarkSuite, c Cell, m v1alpha1.Metric, baseline compare.Stored, client string, invalid int32) compare.StoredQuestion {
+// storedQuestion has the values of the candidate. in and invalid are those of the baseline.
+func storedQuestion(s *v1alpha1.EtcdBenchmarkSuite, c Cell, m v1alpha1.Metric, baseline compare.Stored, in v1alpha1.Environment, invalid int32) compare.StoredQuestion {
 	q := compare.StoredQuestion{Metric: m, Baseline: baseline}
-	for _, r := range valid(s, c.Name) {
+	results := valid(s, c.Name)
+	for _, r := range results {
 		q.Candidate = append(q.Candidate, valueIn(s, c, r, m))
-		if !compare.SameClient(r.Client, client) {
-			q.Doubt = v1alpha1.ReasonEnvironmentDiffers
-		}
+	}
+	if len(results) > 0 {
+		q.Doubt, q.Note = compare.Unlike([]v1alpha1.Environment{in}, []v1alpha1.Environment{EnvironmentOf(results)}, "")
 	}
 	if invalidRuns(s, c.Name) != invalid {
 		q.Doubt = v1alpha1.ReasonExclusionsDiffer

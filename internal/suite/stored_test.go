@@ -39,7 +39,7 @@ var throughput = v1alpha1.Metric{Type: v1alpha1.MetricThroughput}
 
 // known is a history of equal sessions with this spread.
 func known(sessions int, spread float64) Histories {
-	return Histories{Schedule: "weekly", Rounds: 3, Of: func(string, v1alpha1.Metric, string) (int, float64) { return sessions, spread }}
+	return Histories{Schedule: "weekly", Rounds: 3, Of: func(string, v1alpha1.Metric, v1alpha1.Environment) (int, float64) { return sessions, spread }}
 }
 
 func TestAStoredBaseline(t *testing.T) {
@@ -97,8 +97,14 @@ func TestDoubtsAboutAStoredBaseline(t *testing.T) {
 		want                v1alpha1.ComparisonReason
 	}{
 		"the same clients":  {client("a"), client("a"), ""},
-		"clients not known": {client(""), client("a"), ""},
-		"other clients":     {client("a"), client("b"), v1alpha1.ReasonEnvironmentDiffers},
+		"clients not known": {client(""), client("a"), v1alpha1.ReasonEnvironmentDiffers},
+		"neither known":     {client(""), client(""), v1alpha1.ReasonEnvironmentDiffers},
+		"embedded members": {nothing, func(s *v1alpha1.EtcdBenchmarkSuite) {
+			for i := range s.Status.Results {
+				s.Status.Results[i].Embedded = true
+			}
+		}, v1alpha1.ReasonEnvironmentDiffers},
+		"other clients": {client("a"), client("b"), v1alpha1.ReasonEnvironmentDiffers},
 		"clients that changed": {func(s *v1alpha1.EtcdBenchmarkSuite) {
 			client("a")(s)
 			s.Status.Results[len(s.Status.Results)-1].Client = "b"

@@ -137,7 +137,7 @@ func finished(perSecond string, change ...func(*v1alpha1.EtcdBenchmark)) *v1alph
 	run := &v1alpha1.EtcdBenchmark{}
 	run.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonCompleted}}
 	run.Status.Summary = &v1alpha1.Summary{
-		MeasuredRequests: 1000, ThroughputPerSecond: spec.Decimal(perSecond),
+		MeasuredRequests: 1000, ThroughputPerSecond: spec.Decimal(perSecond), Fingerprint: &v1alpha1.Fingerprint{Client: "a"},
 		Operations: []v1alpha1.OperationSummary{{
 			Operation: spec.OperationPut, Succeeded: 990, Failed: 4, Censored: 6, ThroughputPerSecond: spec.Decimal(perSecond),
 			Latency: &v1alpha1.LatencySummary{MeanMicroseconds: 1500, P50Microseconds: 1000, P90Microseconds: 2000, P99Microseconds: 9000, Thin: []spec.Statistic{spec.StatisticP99}},
@@ -357,15 +357,21 @@ func TestASuiteSaysHowManyNumbersCannotBeCompared(t *testing.T) {
 	}
 }
 
+const flushed = "a flush of the log takes less than 5µs on m0"
+
 func TestResult(t *testing.T) {
 	s := table(compared)
 	s.Spec.Compare.Metrics = append(s.Spec.Compare.Metrics, v1alpha1.Metric{Type: v1alpha1.MetricLatency, Operation: spec.OperationPut, Statistic: spec.StatisticP99})
 	p := Plan(s)[0]
 	got := Result(s, p, finished("5000.5", passed(metav1.ConditionTrue), func(run *v1alpha1.EtcdBenchmark) {
 		run.Status.Target = &v1alpha1.TargetStatus{Members: []v1alpha1.MemberStatus{{ResidentMemoryBytes: new(int64(10))}, {}, {ResidentMemoryBytes: new(int64(30))}}}
+		run.Status.Summary.Validity = &v1alpha1.Validity{Shared: v1alpha1.SharedProcess}
+		run.Status.Summary.Members = []v1alpha1.MemberSummary{{}, {WALFsync: &v1alpha1.MemberDuration{Count: 100, MeanNanoseconds: 700}}}
+		run.Status.Summary.Warnings = []string{flushed, "The members were embedded: so", flushed, "news"}
 	}))
 	want := v1alpha1.SuiteResult{
 		Name: "nightly-1-1", Cell: "old/put/c1", Round: 1, Reason: v1alpha1.ReasonCompleted, Passed: metav1.ConditionTrue, ServerMemoryBytes: 20,
+		Environment: v1alpha1.Environment{Client: "a", Embedded: true, DataInMemory: true}, Warnings: []string{"EmbeddedMembers", "DataInMemory", "Other"},
 		Operations: []v1alpha1.SuiteOperation{{
 			Operation: spec.OperationPut, Succeeded: 990, Failed: 10, ThroughputMilliPerSecond: 5_000_500, MeanMicroseconds: 1500, P50Microseconds: 1000, P90Microseconds: 2000,
 		}},

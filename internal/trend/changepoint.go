@@ -100,7 +100,7 @@ func large(values []float64, splits []split, tolerance float64) []Change {
 				smallest = i
 			}
 		}
-		if len(changes) == 0 || exceeds(changes[smallest].After-changes[smallest].Before, tolerance) {
+		if len(changes) == 0 || Exceeds(changes[smallest].After-changes[smallest].Before, tolerance) {
 			return changes
 		}
 		splits = slices.Delete(splits, smallest, smallest+1)

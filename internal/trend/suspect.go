@@ -67,7 +67,7 @@ func Judge(earlier []float64, latest float64, worse Direction, tolerance float64
 	half := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(1-FalseAlarms) * deviation * math.Sqrt(1+1/n)
 
 	j := Judgement{Verdict: Usual, Mean: mean, Low: mean - half, High: mean + half}
-	if difference := latest - mean; math.Abs(difference) > half && exceeds(difference, tolerance) {
+	if difference := latest - mean; math.Abs(difference) > half && Exceeds(difference, tolerance) {
 		if difference*float64(worse) > 0 {
 			j.Verdict = Suspect
 		} else {
@@ -77,12 +77,14 @@ func Judge(earlier []float64, latest float64, worse Direction, tolerance float64
 	return j
 }
 
-// rounding is the smallest relative difference that is not a rounding error.
+// rounding is more than the error of a difference of logarithms, and less than the difference of two shares of values with
+// eight digits.
 const rounding = 1e-9
 
-// exceeds reports whether a difference of logarithms is a relative change of more than the tolerance.
-func exceeds(difference, tolerance float64) bool {
-	return math.Abs(relative(difference)) > max(tolerance, rounding)
+// Exceeds reports whether a difference of logarithms is a relative change by more than the tolerance. A change of exactly
+// the tolerance is not: in logarithms, 1,050 is 5.000000000000016 % more than 1,000.
+func Exceeds(difference, tolerance float64) bool {
+	return math.Abs(relative(difference)) > max(tolerance, 0)+rounding
 }
 
 // relative is a difference of logarithms as a relative change: 0.1 is 10 % more.

@@ -3,6 +3,7 @@ package trend
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -96,6 +97,7 @@ func TestVerdicts(t *testing.T) {
 		"higher, within the tolerance":    {quiet(), 7.04, HigherIsWorse, 0.05, Usual, false},
 		"lower, within the tolerance":     {quiet(), 6.96, HigherIsWorse, 0.05, Usual, false},
 		"the tolerance is of the value":   {quiet(), 7 + math.Log(1.0501), HigherIsWorse, 0.05, Suspect, false},
+		"exactly 5 % more":                {slices.Repeat([]float64{math.Log(1000)}, 8), math.Log(1050), HigherIsWorse, 0.05, Usual, false},
 		"5 % less in logarithms is more":  {quiet(), 7 + math.Log(0.951), LowerIsWorse, 0.05, Usual, false},
 		"more than 5 % less":              {quiet(), 7 + math.Log(0.949), LowerIsWorse, 0.05, Suspect, false},
 		"constant":                        {constant, 5, HigherIsWorse, 0, Usual, false},

@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	// minSentShare is the share of the arrivals with a free client that an open loop must send for the target to have
-	// received its load.
-	minSentShare = 0.995
-	// maxBunchedShare is the share of requests that may leave in bursts, which the target would not have received from
-	// a punctual client.
-	maxBunchedShare = 0.01
+	// minSent is how many of 1,000 arrivals with a free client an open loop must send for the target to have received its
+	// load.
+	minSent = 995
+	// maxBunched is how many of 100 requests may leave in bursts, which the target would not have received from a
+	// punctual client.
+	maxBunched = 1
 )
 
 // bounds says what a limited client leaves of a verdict: whether a met objective would also be met with a faster
@@ -39,7 +39,7 @@ func boundsOf(o v1alpha1.Objective, b *v1alpha1.EtcdBenchmark, s results.Summary
 		// A target that does not keep up misses a rate by itself.
 		return bounds{met: true, missed: Saturation(b, s, clients) != nil}
 	case o.ErrorRatio != nil:
-		return bounds{met: delivered, missed: isMissedWithoutTimeouts(*o.ErrorRatio, s)}
+		return bounds{met: delivered, missed: isMissedWithoutTimeouts(*o.ErrorRatio, b, s)}
 	case memberLimitOf(o) != nil:
 		// A starved client takes processor time from a member beside it; one that is only late does not.
 		apart := delivered && (clients.Shared == "" || !isStarved(clients))
@@ -71,13 +71,13 @@ func boundsOfStddev(o v1alpha1.LatencyObjective, s results.Summary, clients *v1a
 
 // leavesInBursts reports whether so many requests left together that the target may have been slower for that.
 func leavesInBursts(s results.Summary) bool {
-	return float64(s.Arrivals.Bunched) > maxBunchedShare*float64(s.Started)
+	return results.IsMore(s.Arrivals.Bunched, s.Started, maxBunched, 100)
 }
 
 // wasDelivered reports whether an open loop sent nearly all arrivals for which a client was free.
 func wasDelivered(s results.Summary) bool {
-	sendable := float64(s.Started + s.Arrivals.Skipped)
-	return sendable > 0 && float64(s.Started) >= minSentShare*sendable
+	sendable := s.Started + s.Arrivals.Skipped
+	return sendable > 0 && !results.IsMore(minSent, 1000, s.Started, sendable)
 }
 
 // isMissedWithoutLateness reports whether an objective on the latency would be missed without the client's lateness.
@@ -93,7 +93,7 @@ func isMissedWithoutLateness(o v1alpha1.LatencyObjective, s results.Summary, cli
 // codeTimeout is the code of requests that the client gave up.
 const codeTimeout = "DeadlineExceeded"
 
-func isMissedWithoutTimeouts(o v1alpha1.ErrorRatioObjective, s results.Summary) bool {
+func isMissedWithoutTimeouts(o v1alpha1.ErrorRatioObjective, b *v1alpha1.EtcdBenchmark, s results.Summary) bool {
 	without := s
 	for _, op := range s.Operations {
 		if !op.Operation.IsEvent() {
@@ -101,7 +101,7 @@ func isMissedWithoutTimeouts(o v1alpha1.ErrorRatioObjective, s results.Summary) 
 		}
 	}
 	without.Succeeded += s.Failed - without.Failed
-	return judgeErrorRatio(o, without).result == v1alpha1.ObjectiveMissed
+	return judgeErrorRatio(o, b, without).result == v1alpha1.ObjectiveMissed
 }
 
 // bounded makes a verdict Unknown if a faster client could have changed it.

@@ -35,6 +35,9 @@ func TestHopeless(t *testing.T) {
 	asManyAs := func(n int64) func(*v1alpha1.EtcdBenchmark) {
 		return func(b *v1alpha1.EtcdBenchmark) { atRate(b); b.Spec.Load.Requests = &n }
 	}
+	closedOf := func(n int64) func(*v1alpha1.EtcdBenchmark) {
+		return func(b *v1alpha1.EtcdBenchmark) { atRate(b); b.Spec.Load.Rate, b.Spec.Load.Requests = nil, &n }
+	}
 	closed := func(b *v1alpha1.EtcdBenchmark) { atRate(b); b.Spec.Load.Rate = nil }
 	ramp := func(b *v1alpha1.EtcdBenchmark) {
 		atRate(b)
@@ -55,8 +58,12 @@ func TestHopeless(t *testing.T) {
 		"too many failed":         {atRate, p99, []*results.Snapshot{putsOf(900, 0, runtest.Failing(107, "Unavailable", time.Millisecond))}, true},
 		"at the limit":            {atRate, runtest.MaxLatency(spec.StatisticP99, 50_000), []*results.Snapshot{putsOf(0, 2000)}, false},
 		"a closed loop":           {closed, p99, []*results.Snapshot{putsOf(0, 2000)}, false},
-		"a rate that changes":     {ramp, p99, []*results.Snapshot{putsOf(0, 2000)}, false},
+		"a rate that changes":     {ramp, p99, []*results.Snapshot{putsOf(0, 55)}, true},
+		"one below, of that rate": {ramp, p99, []*results.Snapshot{putsOf(0, 54)}, false},
 		"a number of requests":    {asManyAs(5000), p99, []*results.Snapshot{putsOf(900, 51)}, true},
+		"that, in a closed loop":  {closedOf(5000), p99, []*results.Snapshot{putsOf(900, 51)}, true},
+		"a tenth of the requests": {asManyAs(1000), runtest.MaxLatency(spec.StatisticP90, 25_000), []*results.Snapshot{putsOf(800, 100)}, false},
+		"more than a tenth":       {asManyAs(1000), runtest.MaxLatency(spec.StatisticP90, 25_000), []*results.Snapshot{putsOf(800, 101)}, true},
 		"a mean":                  {atRate, runtest.MaxLatency(spec.StatisticMean, 25_000), []*results.Snapshot{putsOf(0, 2000)}, false},
 		"an operation of no load": {atRate, rangeLatency(), []*results.Snapshot{putsOf(0, 2000)}, false},
 	} {

@@ -3,8 +3,6 @@ package verdict
 import (
 	"cmp"
 	"fmt"
-	"math"
-	"strconv"
 	"strings"
 	"time"
 
@@ -97,11 +95,11 @@ func judge(o v1alpha1.Objective, b *v1alpha1.EtcdBenchmark, s *results.Summary) 
 	}
 	switch {
 	case o.Latency != nil:
-		return completed(judgeLatency(*o.Latency, *s), *s)
+		return judgeLatency(*o.Latency, b, *s)
 	case o.Throughput != nil:
 		return judgeThroughput(*o.Throughput, throughputOf(b, *s), *s)
 	case o.ErrorRatio != nil:
-		return completed(judgeErrorRatio(*o.ErrorRatio, *s), *s)
+		return judgeErrorRatio(*o.ErrorRatio, b, *s)
 	case o.AchievedRate != nil:
 		return judgeAchievedRate(*o.AchievedRate, b.Resolved().Load, throughputOf(b, *s), *s)
 	case o.StartSkew != nil:
@@ -123,12 +121,14 @@ func completed(v verdict, s results.Summary) verdict {
 	return v
 }
 
-func judgeLatency(o v1alpha1.LatencyObjective, s results.Summary) verdict {
+func judgeLatency(o v1alpha1.LatencyObjective, b *v1alpha1.EtcdBenchmark, s results.Summary) verdict {
 	op := operationOf(s, o.Operation)
-	if op == nil {
+	switch {
+	case op == nil:
 		return notJudged("", fmt.Sprintf("The workload sent no %s requests.", o.Operation))
-	}
-	if o.Statistic == spec.StatisticStddev {
+	case s.Partial:
+		return judgePart(o, b, s, *op)
+	case o.Statistic == spec.StatisticStddev:
 		return judgeStddev(o, *op)
 	}
 	v := judgeTail(o, *op, op.Judged)
@@ -151,39 +151,20 @@ func leftOut(op results.OperationSummary) string {
 func judgeRanked(o v1alpha1.LatencyObjective, op results.OperationSummary, ranked results.Distribution) verdict {
 	value, ok := ranked.Values[o.Statistic]
 	limit := time.Duration(o.MaxMicroseconds) * time.Microsecond
-	lowest, highest := limitsOf(value.Duration, o.Statistic, ranked.ErrorBoundPPM)
 	switch got := gotLatency(value, limit); {
 	case !ok:
 		return notJudged("", fmt.Sprintf("The %s of %s is not known.", o.Statistic, o.Operation))
 	case value.Unbounded:
 		return missed("failed", fmt.Sprintf("The %s is a failed request, because failed requests count as slower than every other: %s failed.", o.Statistic, text.Plural(op.Failed, string(o.Operation)+" request")))
-	case lowest > limit:
+	case value.Lowest > limit:
 		return missed(got, "")
-	case value.AtLeast && (value.AtMost == 0 || upperBound(value.AtMost, o.Statistic, ranked.ErrorBoundPPM) > limit):
+	case value.AtLeast && (value.AtMost == 0 || value.AtMost > limit):
 		return notJudged(got, "Requests that were unanswered at the end could have taken longer.")
-	case highest > limit:
-		return notJudged(got, fmt.Sprintf("The true value is between %s and %s, as is the limit.", text.Exact(lowest), text.Exact(highest)))
+	case value.Highest > limit:
+		return notJudged(got, fmt.Sprintf("The true value is between %s and %s, as is the limit.", text.Exact(value.Lowest), text.Exact(value.Highest)))
 	default:
 		return met(got)
 	}
-}
-
-// limitsOf returns the least and the greatest possible value of a statistic. Mean and maximum are exact; a percentile has
-// the error of its histogram.
-func limitsOf(d time.Duration, s spec.Statistic, errorPPM int) (lowest, highest time.Duration) {
-	if s == spec.StatisticMean || s == spec.StatisticMax {
-		return d, d
-	}
-	e := float64(errorPPM) / 1e6
-	return time.Duration(float64(d) / (1 + e)), time.Duration(min(float64(d)*(1+e), longestTime))
-}
-
-// longestTime is the longest Duration as a float64, rounded down.
-const longestTime = float64(1<<63 - 1<<10)
-
-func upperBound(d time.Duration, s spec.Statistic, errorPPM int) time.Duration {
-	_, highest := limitsOf(d, s, errorPPM)
-	return highest
 }
 
 func gotLatency(v results.Value, limit time.Duration) string {
@@ -193,32 +174,19 @@ func gotLatency(v results.Value, limit time.Duration) string {
 	return text.Beside(limit, v.Duration)
 }
 
-// judgeThroughput does not call a partial result missed: the missing part could only increase the throughput.
-func judgeThroughput(o v1alpha1.ThroughputObjective, known knownRate, s results.Summary) verdict {
-	limit := text.RateOf(float64(o.MinPerSecond))
-	switch got := text.RateOf(s.Throughput).String(); {
+// judgeErrorRatio counts unanswered requests as possible failures: the objective is met only if it would be met with
+// all of them failed. It is missed only if it would be missed with the missing requests of a partial result, none of them
+// failed.
+func judgeErrorRatio(o v1alpha1.ErrorRatioObjective, b *v1alpha1.EtcdBenchmark, s results.Summary) verdict {
+	total, limit := s.Succeeded+s.Failed+s.Censored, uint64(o.MaxPerMillion)
+	more, known := missing(b, s)
+	switch got := text.PerMillion(1e6 * float64(s.Failed) / float64(total)); {
+	case results.IsMore(s.Failed, total, limit, 1e6) && !s.Partial,
+		known && results.IsMore(s.Failed, total+more, limit, 1e6), limit == 0 && s.Failed > 0:
+		return missed(got, "")
 	case s.Partial:
 		return notJudged(got, partOfPodMissing)
-	case text.RateOf(known.highest) < limit:
-		return missed(got, "")
-	case text.RateOf(known.lowest) < limit:
-		return notJudged(got, known.concern(func(perSecond float64) string { return text.RateOf(perSecond).String() }))
-	default:
-		return met(got)
-	}
-}
-
-// judgeErrorRatio counts unanswered requests as possible failures: the objective is met only if it would be met with
-// all of them failed.
-func judgeErrorRatio(o v1alpha1.ErrorRatioObjective, s results.Summary) verdict {
-	total := float64(s.Succeeded + s.Failed + s.Censored)
-	ratio := float64(s.Failed) / total * 1e6
-	worst := float64(s.Failed+s.Censored) / total * 1e6
-	limit := float64(o.MaxPerMillion)
-	switch got := text.PerMillion(ratio); {
-	case ratio > limit:
-		return missed(got, "")
-	case worst > limit:
+	case results.IsMore(s.Failed+s.Censored, total, limit, 1e6):
 		return notJudged(got, fmt.Sprintf("%s unanswered at the end could have failed.", text.Plural(s.Censored, "request")))
 	default:
 		return met(got)
@@ -301,70 +269,6 @@ func withResult(objectives []v1alpha1.ObjectiveStatus, result v1alpha1.Objective
 		out = append(out, fmt.Sprintf("%s (wanted %s, got %s)", o.Name, o.Wanted, got))
 	}
 	return out
-}
-
-// judgeAchievedRate does not call a partial result missed, like judgeThroughput.
-func judgeAchievedRate(o v1alpha1.AchievedRateObjective, l spec.Load, known knownRate, s results.Summary) verdict {
-	if l.Rate == nil {
-		return notJudged("", "The run has no rate to compare with. Set spec.load.rate, or remove this objective.")
-	}
-	limit := float64(o.MinPercent)
-	write := func(perSecond float64) string { return shareText(achieved(l, perSecond, s)) + " of the rate" }
-	switch got := write(s.Throughput); {
-	case s.Partial:
-		return notJudged(got, partOfPodMissing)
-	case achieved(l, known.highest, s) < limit:
-		return missed(got, "")
-	case achieved(l, known.lowest, s) < limit:
-		return notJudged(got, known.concern(write))
-	default:
-		return met(got)
-	}
-}
-
-// achieved is the percentage of the schedule that succeeded in time. For a run bound by a duration it relates to all
-// requests that were due in the window; for a run bound by requests it relates to the rate.
-func achieved(l spec.Load, throughput float64, s results.Summary) float64 {
-	if l.Requests != nil {
-		return 100 * throughput / float64(l.Rate.PerSecond)
-	}
-	completed := math.Round(s.Throughput * s.Length.Seconds())
-	return 100 * completed / float64(s.Succeeded+s.Failed+s.Censored)
-}
-
-// knownRate is a throughput with its uncertainty. The length of a run bound by requests is from the first start to the
-// last response. Different pods measure these with their own clocks, so the length is uncertain by the difference of
-// the clocks. It is at least as long as the longest window of a pod.
-type knownRate struct {
-	// lowest and highest bound the true rate, per second.
-	lowest, highest float64
-	// apart is the difference between the clocks.
-	apart time.Duration
-}
-
-func throughputOf(b *v1alpha1.EtcdBenchmark, s results.Summary) knownRate {
-	apart := ClocksApart(b.Status.Pods)
-	if b.Resolved().Load.Requests == nil || apart == 0 || s.LongestWindow == 0 {
-		return knownRate{lowest: s.Throughput, highest: s.Throughput}
-	}
-	done := s.Throughput * s.Length.Seconds()
-	return knownRate{
-		lowest:  done / (s.Length + apart).Seconds(),
-		highest: done / max(s.Length-apart, s.LongestWindow).Seconds(),
-		apart:   apart,
-	}
-}
-
-// concern explains why a limit between lowest and highest cannot be judged. write formats a rate like the objective.
-func (k knownRate) concern(write func(perSecond float64) string) string {
-	return fmt.Sprintf("The pods' clocks are %s apart. The length of the run is the difference between times of different pods, so the true value lies between %s and %s. "+
-		"Synchronize the nodes' clocks, or use spec.load.durationSeconds instead of spec.load.requests: each pod then measures the duration with its own clock only.",
-		text.Exact(k.apart), write(k.lowest), write(k.highest))
-}
-
-// shareText rounds down to hundredths, so that a share just below a limit is not shown as the limit.
-func shareText(share float64) string {
-	return strconv.FormatFloat(math.Floor(share*100)/100, 'f', -1, 64) + " %"
 }
 
 // judgeStartSkew: each start is measured with the pod's own clock, so the true skew is uncertain by the difference of

@@ -16,8 +16,8 @@ import (
 
 // Limits for the distance of starts and for clock offsets; beyond them a run cannot pass.
 const (
-	// maxApartShare is a share of the run's length; for that time not all pods sent requests.
-	maxApartShare = 0.05
+	// maxApartPart is a part of the run's length, one of so many; for that time not all pods sent requests.
+	maxApartPart = 20
 	// maxApart is the time that a busy node may need to wake a pod, for runs of any length.
 	maxApart = 500 * time.Millisecond
 	// maxClockOff applies to runs of any length. A clock that is off by more than this is not synchronized and may
@@ -129,7 +129,7 @@ func clocksOff(b *v1alpha1.EtcdBenchmark, s *results.Summary) *concern {
 func clockTolerance(s *results.Summary) time.Duration { return min(tolerance(s), maxClockOff) }
 
 func tolerance(s *results.Summary) time.Duration {
-	return max(maxApart, time.Duration(maxApartShare*float64(s.Length)))
+	return max(maxApart, s.Length/maxApartPart)
 }
 
 // ClocksApart is a lower bound of the greatest difference between the clocks of two pods. A clock with an unknown

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// maxLackingShare is the share of the due requests that may wait for a free client at the end of the window.
-	maxLackingShare = 0.01
+	// maxLacking is how many of 100 due requests may wait for a free client at the end of the window.
+	maxLacking = 1
 	// spareClients is how many times the busy clients to try next: arrivals and service times vary.
 	spareClients = 1.5
 )
@@ -29,7 +29,7 @@ func Saturation(b *v1alpha1.EtcdBenchmark, s results.Summary, clients *v1alpha1.
 	}
 	due := s.Succeeded + s.Failed + s.Censored
 	wait, longer := waitsLong(s)
-	if lacks := float64(s.Arrivals.Lacking) > max(float64(load.Clients), maxLackingShare*float64(due)); !lacks && !longer {
+	if lacks := s.Arrivals.Lacking > uint64(load.Clients) && results.IsMore(s.Arrivals.Lacking, due, maxLacking, 100); !lacks && !longer {
 		return nil
 	}
 	rate, each := offered(due, s), occupied(s)

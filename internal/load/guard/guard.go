@@ -150,8 +150,8 @@ func (g *Guard) SeesRequests(at time.Time, ended, failed uint64) *results.Fired 
 		return nil
 	}
 	all, bad, ok := g.requests.add(point{at, float64(ended), float64(failed)}, rule.For())
-	if ratio := 1e6 * bad / all; ok && all > 0 && ratio > float64(rule.MaxPerMillion) {
-		return &results.Fired{Rule: spec.GuardErrorRatio, Got: ratio, Limit: float64(rule.MaxPerMillion), At: at}
+	if ok && results.IsMore(uint64(bad), uint64(all), uint64(rule.MaxPerMillion), 1e6) {
+		return &results.Fired{Rule: spec.GuardErrorRatio, Got: 1e6 * bad / all, Limit: float64(rule.MaxPerMillion), At: at}
 	}
 	return nil
 }

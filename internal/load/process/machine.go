@@ -15,12 +15,12 @@ func readMachine(root string) results.Machine {
 	return results.Machine{Processor: readProcessor(root), Kernel: readKernel(root), MemoryBytes: readMemory(root)}
 }
 
-// readProcessor returns the model of the first processor in /proc/cpuinfo. Arm processors have no model name there, but
+// readProcessor returns the model of the first processor in /proc/cpuinfo, or as another system names it. Arm processors have no model name there, but
 // two numbers that identify it.
 func readProcessor(root string) string {
 	data, err := os.ReadFile(filepath.Join(root, "proc", "cpuinfo"))
 	if err != nil {
-		return ""
+		return systemProcessor()
 	}
 	fields := map[string]string{}
 	for line := range strings.Lines(string(data)) {

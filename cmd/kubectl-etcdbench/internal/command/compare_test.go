@@ -25,6 +25,7 @@ func measured(minute int, perSecond int) func(*v1alpha1.EtcdBenchmarkStatus) {
 		s.Summary = &v1alpha1.Summary{
 			Transport: spec.TransportClient, MeasuredRequests: 2000, ThroughputPerSecond: spec.Decimal(fmt.Sprint(perSecond)),
 			WindowStart: &metav1.MicroTime{Time: start}, WindowEnd: &metav1.MicroTime{Time: start.Add(time.Minute)},
+			Fingerprint: &v1alpha1.Fingerprint{ID: "id", Client: "a"},
 		}
 	}
 }

@@ -224,6 +224,8 @@ func (l *localSuite) runOne(p suite.Planned) error {
 		return fmt.Errorf("the cell %s: %w", p.Cell.Name, err)
 	}
 	run = l.flags.advice.Run(run)
+	// The result shows the addresses that got the load, not those that a flag has replaced.
+	l.suite.Spec.Targets[l.places(p.Cell).Target].Target = run.Spec.Target
 	suite.Add(l.suite, p, run, time.Now())
 	switch {
 	case !l.flags.destinations.haveDocuments():

@@ -3,6 +3,7 @@ package command
 import (
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,6 +42,14 @@ func TestASuiteRunsLocally(t *testing.T) {
 		if r := s.Status.Results[i]; len(r.Operations) != 1 || r.Operations[0].Succeeded != want || r.Operations[0].ThroughputMilliPerSecond == 0 {
 			t.Errorf("run %d: got %+v, wanted %d requests", i, r, want)
 		}
+	}
+	for _, r := range s.Status.Results {
+		if !r.Embedded || r.Client == "" || !slices.Contains(r.Warnings, "EmbeddedMembers") {
+			t.Errorf("found %+v, wanted that its members were embedded", r)
+		}
+	}
+	if got := s.Spec.Targets[0].Target.Endpoints; len(got) != 1 || got[0] == "127.0.0.1:2379" {
+		t.Errorf("the result shows the addresses %v, which got no load", got)
 	}
 	if !strings.Contains(c.err.String(), "Run 4 of 4: range/two") {
 		t.Errorf("got\n%s\nwanted a line for each run", c.err)

@@ -39,7 +39,7 @@ const (
 	startDelay = 50 * time.Millisecond
 )
 
-// Run runs an admitted EtcdBenchmark to its end, sets its status, and returns its report, or nil if nothing was
+// Run runs an admitted EtcdBenchmark to its end, sets its status and the addresses of embedded members, and returns its report, or nil if nothing was
 // measured. If the run cannot be started, it returns an error and does not change the status. When ctx ends, it returns
 // ErrLeft at once.
 func Run(ctx context.Context, run *v1alpha1.EtcdBenchmark, o Options) (report []byte, err error) {
@@ -55,6 +55,7 @@ func Run(ctx context.Context, run *v1alpha1.EtcdBenchmark, o Options) (report []
 		}
 		defer func() { err = errors.Join(err, members.close()) }()
 		endpoints = members.endpoints()
+		showLoaded(&run.Spec.Target, endpoints)
 	}
 	c, err := newController(run, o, endpoints)
 	if err != nil {
@@ -64,6 +65,11 @@ func Run(ctx context.Context, run *v1alpha1.EtcdBenchmark, o Options) (report []
 		return nil, err
 	}
 	return c.report(), nil
+}
+
+// showLoaded replaces the addresses of a target by those that get the load.
+func showLoaded(t *v1alpha1.Target, endpoints []string) {
+	t.Service, t.Pods, t.Endpoints = nil, nil, endpoints
 }
 
 // report returns the report of a run that has measured something. An error becomes a warning, as in a cluster.
@@ -310,8 +316,8 @@ func (c *controller) snapshots() []*results.Snapshot {
 				delete(samples.Values, results.FigureMemoryNowBytes)
 			}
 		}
-		if c.options.EmbeddedMembers > 0 && out[i].Process != nil {
-			out[i].Process = &results.ProcessWindow{Unknown: "the embedded members shared its process", Machine: out[i].Process.Machine}
+		if c.options.EmbeddedMembers > 0 {
+			out[i].Process = out[i].Process.OnlyMachine("the embedded members shared its process")
 		}
 	}
 	return out

@@ -11,11 +11,12 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/suite"
 )
 
 // columns of the CSV. A number that is not known is empty.
 var columns = []string{
-	"namespace", "suite", "cell", "round", "run", "end", "passed", "invalid", "operation", "succeeded", "failed",
+	"namespace", "suite", "cell", "round", "run", "end", "passed", "invalid", "warnings", "operation", "succeeded", "failed",
 	"throughput_per_second", "mean_microseconds", "p50_microseconds", "p90_microseconds", "p99_microseconds", "p999_microseconds",
 	"max_microseconds", "at_least", "fingerprint", "client",
 }
@@ -62,7 +63,7 @@ func harmless(cell string) string {
 
 func resultRows(d *Document, r v1alpha1.SuiteResult) (rows [][]string) {
 	s := d.Suite
-	first := []string{s.Namespace, s.Name, r.Cell, fmt.Sprint(r.Round), r.Name, r.Reason, string(r.Passed), r.Invalid}
+	first := []string{s.Namespace, s.Name, r.Cell, fmt.Sprint(r.Round), r.Name, r.Reason, string(r.Passed), r.Invalid, strings.Join(r.Warnings, " ")}
 	for _, o := range r.Operations {
 		rows = append(rows, append(append(append([]string(nil), first...), operationCells(o)...), fingerprintOf(d, r.Name), r.Client))
 	}
@@ -98,7 +99,7 @@ func known(n int64) string {
 }
 
 func runRows(run *v1alpha1.EtcdBenchmark) (rows [][]string) {
-	first := []string{run.Namespace, run.Labels[v1alpha1.LabelSuite], run.Labels[v1alpha1.LabelCell], run.Labels[v1alpha1.LabelRound], run.Name, "", "", ""}
+	first := []string{run.Namespace, run.Labels[v1alpha1.LabelSuite], run.Labels[v1alpha1.LabelCell], run.Labels[v1alpha1.LabelRound], run.Name, "", "", "", ""}
 	if c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished); c != nil {
 		first[5] = c.Reason
 	}
@@ -106,6 +107,9 @@ func runRows(run *v1alpha1.EtcdBenchmark) (rows [][]string) {
 		first[6] = string(c.Status)
 	}
 	s := run.Status.Summary
+	if s != nil {
+		first[8] = strings.Join(suite.WarningsOf(run), " ")
+	}
 	if s == nil || len(s.Operations) == 0 {
 		return [][]string{append(first, make([]string, len(columns)-len(first))...)}
 	}

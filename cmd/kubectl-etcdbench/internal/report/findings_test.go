@@ -35,7 +35,7 @@ func TestFindings(t *testing.T) {
 		"a knee":                 {kneeFound(plots.Knee{Found: 300, FirstMissed: 330}), "The highest rate that met the objectives is 300/s; the lowest that missed one is 330/s."},
 		"bars":                   {extremesOf([]plots.BarRow{{Label: "a", Value: 5}, {Label: "b", Value: 7}}, plots.PerSecond), "Highest: b, 7/s. Lowest: a, 5/s."},
 		"equal bars":             {extremesOf(bars(500, 500, 500, 500), plots.PerSecond), " All are equal: 500/s."},
-		"bars that look equal":   {extremesOf(bars(500, 499.2, 503), plots.PerSecond), " All are nearly equal: 499/s to 503/s."},
+		"bars that look equal":   {extremesOf(bars(500, 499.2, 503), plots.PerSecond), " All are nearly equal: 499.2/s to 503/s."},
 		"bars with one interval": {extremesOf([]plots.BarRow{{Label: "a", Value: 50, Low: 40, High: 60}, {Label: "b", Value: 60, Low: 55, High: 70}}, plots.PerSecond), "Lowest: a, 50/s. But the lines of all bars overlap: the rounds of one cell differ as much as the cells do."},
 		"bars apart":             {extremesOf([]plots.BarRow{{Label: "a", Value: 50, Low: 40, High: 55}, {Label: "b", Value: 60, Low: 56, High: 70}}, plots.PerSecond), "Highest: b, 60/s. Lowest: a, 50/s."},
 		"one bar":                {extremesOf(bars(7), plots.PerSecond), ""},

@@ -67,7 +67,7 @@ func measured(t *testing.T, name string, latency time.Duration, change ...func(*
 }
 
 // compared is a finished suite of two targets, of which the second is slower by this factor, with its runs.
-func compared(t *testing.T, rounds int32, factor float64) *Document {
+func compared(t *testing.T, rounds int32, factor float64, change ...func(*v1alpha1.EtcdBenchmark)) *Document {
 	t.Helper()
 	s := &v1alpha1.EtcdBenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Namespace: "etcd", Name: "versions", UID: "5af-uid", ResourceVersion: "1"}}
 	s.Spec.Rounds = rounds
@@ -91,6 +91,10 @@ func compared(t *testing.T, rounds int32, factor float64) *Document {
 		r.Object.Status.Summary.ThroughputPerSecond = spec.Decimal(fmt.Sprintf("%.0f", perSecond))
 		r.Object.Status.Summary.Validity.Verdict = v1alpha1.ValidityValid
 		r.Object.Status.Summary.FailedRequests = 0
+		r.Object.Status.Summary.Fingerprint.Client = "c"
+		for _, c := range change {
+			c(r.Object)
+		}
 		suite.Add(s, p, r.Object, start.Add(time.Minute))
 		runs = append(runs, r)
 	}

@@ -35,6 +35,8 @@ type (
 		Failure *junitMessage `xml:"failure,omitempty"`
 		Error   *junitMessage `xml:"error,omitempty"`
 		Skipped *junitMessage `xml:"skipped,omitempty"`
+		// Output has warnings. Pipelines show it, and it decides nothing.
+		Output string `xml:"system-out,omitempty"`
 	}
 	junitMessage struct {
 		Message string `xml:"message,attr"`
@@ -128,6 +130,9 @@ func runCases(run *v1alpha1.EtcdBenchmark) []junitCase {
 		passed := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionPassed)
 		end = newCase(run.Name, "completed", skipped, passed.Reason+": "+passed.Message)
 	}
+	if s := run.Status.Summary; s != nil {
+		end.Output = cleanLines(s.Warnings)
+	}
 	cases := []junitCase{end}
 	for _, o := range run.Status.Objectives {
 		result := map[v1alpha1.ObjectiveResult]outcome{v1alpha1.ObjectiveMet: passed, v1alpha1.ObjectiveMissed: failed}[o.Result]
@@ -138,6 +143,7 @@ func runCases(run *v1alpha1.EtcdBenchmark) []junitCase {
 
 func suiteCases(s *v1alpha1.EtcdBenchmarkSuite) []junitCase {
 	cases := []junitCase{ended(s.Name, outcomes[suite.EndingOf(s)], s.Status.Conditions)}
+	cases[0].Output = cleanLines(explainedWarnings(s))
 	for _, r := range s.Status.Results {
 		if r.Probe == nil {
 			cases = append(cases, resultCase(s, r))
@@ -179,7 +185,25 @@ func resultCase(s *v1alpha1.EtcdBenchmarkSuite, r v1alpha1.SuiteResult) junitCas
 	default:
 		o = passed
 	}
-	return newCase(r.Cell, fmt.Sprintf("round %d (%s)", r.Round, r.Name), o, strings.TrimSuffix(message, ": "))
+	c := newCase(r.Cell, fmt.Sprintf("round %d (%s)", r.Round, r.Name), o, strings.TrimSuffix(message, ": "))
+	c.Output = cleanLines(r.Warnings)
+	return c
+}
+
+func cleanLines(lines []string) string {
+	var out []string
+	for _, l := range lines {
+		out = append(out, clean(l))
+	}
+	return strings.Join(out, "\n")
+}
+
+// explainedWarnings explains the kinds of warnings of the runs.
+func explainedWarnings(s *v1alpha1.EtcdBenchmarkSuite) (out []string) {
+	for _, w := range s.Status.Warnings {
+		out = append(out, w.Kind+": "+render.WarningText(s, w))
+	}
+	return out
 }
 
 func seriesCases(s *v1alpha1.EtcdBenchmarkSchedule) (cases []junitCase) {

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/reasons"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/suite"
 )
 
@@ -219,6 +220,10 @@ func (r *redaction) apply(d *Document) (*Document, error) {
 		copied.Suite = d.Suite.DeepCopy()
 		bare(&copied.Suite.ObjectMeta)
 		bareOf(copied.Suite.Spec.Template.Pod)
+		// A warning of a run that the document lacks can have any name.
+		for i, w := range copied.Suite.Status.Warnings {
+			copied.Suite.Status.Warnings[i].Message = reasons.MeaningOfWarning(w.Kind)
+		}
 	}
 	if d.Schedule != nil {
 		copied.Schedule = d.Schedule.DeepCopy()

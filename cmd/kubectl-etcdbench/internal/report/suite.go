@@ -31,6 +31,7 @@ func suitePage(d *Document) Page {
 		Section{ID: "results", Title: resultsTitle(s), Blocks: of(blocks, render.PartNumbers), Plots: slices.Concat(kneePlots(s), cellPlots(s))},
 		Section{ID: "distributions", Title: "The distributions of the worst comparison", Plots: worstSpectra(d)},
 		Section{ID: "problems", Title: "Runs with a problem", Blocks: of(blocks, render.PartProblems)},
+		Section{ID: "warnings", Title: "Warnings", Blocks: of(blocks, render.PartWarnings)},
 	)
 	p.add(runDetails(d)...)
 	return p
@@ -77,6 +78,11 @@ func verdictOfSuite(s *v1alpha1.EtcdBenchmarkSuite) (state State, words string, 
 	}
 	if passed != nil && passed.Message != "" {
 		why = append(why, passed.Message)
+	}
+	for _, w := range s.Status.Warnings {
+		if slices.Contains(suite.OfEnvironment, w.Kind) {
+			why = append(why, render.WarningText(s, w)+".")
+		}
 	}
 	switch ending := suite.EndingOf(s); {
 	case ending == verdict.Unfinished:
