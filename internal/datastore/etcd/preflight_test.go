@@ -69,19 +69,29 @@ func TestPreflightNamesTheAddressThatCannotBeReached(t *testing.T) {
 		_, _ = io.WriteString(c, "HTTP/1.1 400 Bad Request\r\n\r\n")
 		_ = c.Close()
 	})
+	empty := wiretest.Accept(t, func(c net.Conn) { _ = c.Close() })
+	resets := wiretest.Accept(t, func(c net.Conn) {
+		_ = c.(*net.TCPConn).SetLinger(0)
+		_ = c.Close()
+	})
+	secure := []func(*plan.Plan){withTLS(etcdtest.NewAuthority(t).SecretDir(t), "")}
 	tests := map[string]struct {
 		endpoint string
+		changes  []func(*plan.Plan)
 		names    string
 	}{
-		"refuses":             {refusing, "refuses"},
-		"does not resolve":    {"no-such-host.invalid:2379", "resolve"},
-		"accepts and is mute": {silent, "does not answer"},
-		"is not etcd":         {http, "gRPC"},
+		"refuses":                      {refusing, nil, "refuses"},
+		"accepts and closes":           {empty, nil, "no live member"},
+		"accepts and closes, with TLS": {empty, secure, "no live member"},
+		"accepts and resets":           {resets, nil, "no live member"},
+		"does not resolve":             {"no-such-host.invalid:2379", nil, "resolve"},
+		"accepts and is mute":          {silent, nil, "does not answer"},
+		"is not etcd":                  {http, nil, "gRPC"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			preflightFails(t, planFor([]string{tc.endpoint}), results.FailureTargetUnreachable, tc.endpoint, tc.names)
+			preflightFails(t, planFor([]string{tc.endpoint}, tc.changes...), results.FailureTargetUnreachable, tc.endpoint, tc.names)
 		})
 	}
 }

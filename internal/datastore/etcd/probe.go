@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
@@ -60,7 +61,7 @@ func (d *Driver) probe(ctx context.Context, endpoint string) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	err = dialAndGreet(ctx, endpoint, creds.tls)
-	if errors.Is(err, io.EOF) || errors.Is(err, errNoHTTP2) {
+	if errors.Is(err, reach.ErrClosed) || errors.Is(err, errNoHTTP2) {
 		err = d.mismatch(ctx, endpoint, err)
 	}
 	return explain(creds.refusal(err), endpoint)
@@ -87,10 +88,20 @@ func (d *Driver) mismatch(ctx context.Context, endpoint string, err error) error
 func dialAndGreet(ctx context.Context, endpoint string, config *tls.Config) error {
 	c, err := open(ctx, endpoint, config)
 	if err != nil {
-		return err
+		return orClosed(err)
 	}
 	defer c.Close()
-	return greet(ctx, c)
+	return orClosed(greet(ctx, c))
+}
+
+// orClosed returns reach.ErrClosed for the errors of a server that closes a connection.
+func orClosed(err error) error {
+	for _, sign := range []error{io.EOF, syscall.ECONNRESET, syscall.EPIPE} {
+		if errors.Is(err, sign) {
+			return reach.ErrClosed
+		}
+	}
+	return err
 }
 
 func open(ctx context.Context, endpoint string, config *tls.Config) (net.Conn, error) {
@@ -122,7 +133,7 @@ func greet(ctx context.Context, c net.Conn) error {
 	var header [frameHeaderBytes]byte
 	_, err := io.ReadFull(c, header[:])
 	switch {
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+	case errors.Is(err, io.ErrUnexpectedEOF):
 		return errNoHTTP2
 	case err != nil:
 		return err

@@ -49,10 +49,13 @@ func Repeat(ctx context.Context, passes func(error) bool, try func(context.Conte
 	}
 }
 
+// ErrClosed: a server accepted a connection and closed it before it had sent anything.
+var ErrClosed = errors.New("found the end of the connection, wanted a response")
+
 // Passes returns whether a connection error can be temporary.
 func Passes(err error) bool {
 	_, unresolved := errors.AsType[*net.DNSError](err)
-	return unresolved || errors.Is(err, syscall.ECONNREFUSED)
+	return unresolved || errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, ErrClosed)
 }
 
 // All calls do for all addresses at the same time, with their indexes. It returns the errors in the order of the
@@ -164,6 +167,9 @@ func Network(store string, err error) (results.FailureReason, string) {
 	}
 	if errors.Is(err, syscall.ECONNREFUSED) {
 		return reason, "refuses connections; check that " + store + " runs there and serves clients on this port"
+	}
+	if errors.Is(err, ErrClosed) {
+		return reason, "accepts connections and closes them at once. A load balancer or proxy there probably has no live member behind it; check the health of its members, or use the members' own addresses"
 	}
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "read" && timedOut {
 		return reason, "accepts connections and does not answer; check that the process there is " + store + ", and that it is neither stopped nor hanging"

@@ -17,6 +17,7 @@ import (
 func TestReachable(t *testing.T) {
 	down := load.Errorf(results.FailureTargetUnreachable, "it refuses connections: %w", syscall.ECONNREFUSED)
 	other := load.Errorf(results.FailureTargetUnreachable, "it does not speak gRPC")
+	closed := load.Errorf(results.FailureTargetUnreachable, "it closes connections: %w", ErrClosed)
 	refuses := load.Errorf(results.FailureTLSFailed, "its certificate has expired")
 	tests := map[string]struct {
 		what    spec.UnreachableMembers
@@ -29,6 +30,7 @@ func TestReachable(t *testing.T) {
 		"one does not":             {spec.UnreachableFail, []error{nil, down}, nil, nil, "spec.target.unreachableMembers"},
 		"one does not, by default": {"", []error{down, nil}, nil, nil, "spec.target.unreachableMembers"},
 		"one is skipped":           {spec.UnreachableSkip, []error{down, nil}, []int{1}, []string{"a:1"}, ""},
+		"one proxy has no member":  {spec.UnreachableSkip, []error{closed, nil}, []int{1}, []string{"a:1"}, ""},
 		"none answers":             {spec.UnreachableSkip, []error{down, down}, nil, nil, "refuses connections"},
 		"one has another error":    {spec.UnreachableSkip, []error{nil, refuses}, nil, nil, "certificate"},
 		"another server":           {spec.UnreachableSkip, []error{nil, other}, nil, nil, "does not speak gRPC"},
