@@ -9,8 +9,8 @@ type Guard struct {
 	// of the space that the quota leaves free in a member's database. A run that
 	// would write more is refused as QuotaInsufficient. The estimate needs the
 	// number of writes. A closed loop without load.requests has none: set
-	// load.requests or load.rate. etcd reports its quota from version 3.6 on.
-	// Default 50.
+	// load.requests or load.rate. Before etcd 3.6 only a member's /metrics have the
+	// quota. Default 50.
 	//
 	// +optional
 	// +kubebuilder:default=50
@@ -91,8 +91,8 @@ type StopRules struct {
 	// quota ends the run when the database of a member comes near its quota, before
 	// etcd refuses the writes of all its users. The limit is 80 % of the quota, or
 	// the size at the start plus half of what was free then, whichever is more.
-	// etcd reports its quota from version 3.6 on. The rule has no effect with
-	// acceptWrites. Default true.
+	// The rule has no effect with acceptWrites, or if a member does not report its
+	// quota. Default true.
 	//
 	// +optional
 	// +kubebuilder:default=true

@@ -286,7 +286,7 @@ type MemberStatus struct {
 	DatabaseBytes int64 `json:"databaseBytes,omitempty"`
 
 	// quotaBytes is the maximum size of the member's database. Absent: the member
-	// did not report it, as before etcd 3.6.
+	// reported none.
 	//
 	// +optional
 	QuotaBytes *int64 `json:"quotaBytes,omitempty"`

@@ -16,6 +16,8 @@ const (
 	renewEvery = LockTTL / 5
 	// lockAgain is the interval at which a waiting pod looks whether the lock is free. A look is a read.
 	lockAgain = time.Second
+	// maxFailedLocks is how often a store that answers looks may fail to lock in a row: an attempt to lock is a write.
+	maxFailedLocks = 5
 	// unlockLimit bounds freeing the lock; without it the store frees the lock after LockTTL.
 	unlockLimit = 5 * time.Second
 )
@@ -28,8 +30,10 @@ type targetLock struct {
 	// it and may take it again at once.
 	first, waits, held bool
 	// silent: the last look was not answered. yields is until when a free lock is left to the run that had it.
-	silent       bool
-	yields       time.Time
+	silent bool
+	yields time.Time
+	// failed counts the attempts to lock in a row that failed.
+	failed       int
 	wait         time.Duration
 	again, renew time.Duration
 	ttl          time.Duration
@@ -63,7 +67,7 @@ func (l *targetLock) take(ctx context.Context, waiting func(Holder)) (exists boo
 			return false, nil
 		case l.held, !l.waits:
 			return true, nil
-		case err != nil && refuses(FailureOf(err).Reason):
+		case err != nil && (refuses(FailureOf(err).Reason) || l.failed >= maxFailedLocks):
 			return true, err
 		case time.Now().After(deadline):
 			return true, l.busy(holder, err)
@@ -111,6 +115,9 @@ func (l *targetLock) look(ctx context.Context) (holder Holder, err error) {
 		}
 	}
 	holder, err = l.locker.Lock(ctx)
+	if l.failed++; err == nil {
+		l.failed = 0
+	}
 	if err == nil && (holder.State == Held || !l.waits) {
 		l.held = holder.State == Held
 	}

@@ -18,6 +18,9 @@ type fakeLock struct {
 	// nameless: only the holder knows who holds it. missing: the store has no lock.
 	nameless, missing bool
 	err               error
+	// refusal is the error of each attempt to lock, and attempts is their number.
+	refusal  error
+	attempts int
 }
 
 func (l *fakeLock) set(holder string) {
@@ -51,6 +54,10 @@ func (d lockingDriver) Look(context.Context) (Holder, error) {
 func (d lockingDriver) Lock(context.Context) (Holder, error) {
 	d.lock.mutex.Lock()
 	defer d.lock.mutex.Unlock()
+	d.lock.attempts++
+	if d.lock.refusal != nil {
+		return Holder{}, d.lock.refusal
+	}
 	return d.holds()
 }
 
@@ -296,5 +303,27 @@ func TestARunWithoutALockSaysSo(t *testing.T) {
 	s := lockSession(t, 0, lockingDriver{run: "uid", lock: &fakeLock{}, fakeDriver: &fakeDriver{}}, awaitingLock)
 	if err := s.Run(t.Context()); err != nil || s.Snapshot().Target.Unlocked {
 		t.Errorf("it ended with %v and %+v, although the store has a lock", err, s.Snapshot().Target)
+	}
+}
+
+// An attempt to lock is a write. A store that answers looks and cannot be locked is not asked for the lock for minutes.
+func TestAStoreThatCannotBeLockedEndsTheWait(t *testing.T) {
+	tests := map[string]struct {
+		refusal  error
+		attempts int
+	}{
+		"an error without a known reason": {errors.New("an index out of range"), maxFailedLocks},
+		"a full database":                 {Errorf(results.FailureAlarmRaised, "NOSPACE"), 1},
+		"no permission":                   {Errorf(results.FailureAuthenticationFailed, "permission denied"), 1},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			lock := &fakeLock{refusal: tc.refusal}
+			s := lockSession(t, 0, lockingDriver{run: "uid", lock: lock, fakeDriver: &fakeDriver{}}, awaitingLock)
+			err := s.Run(t.Context())
+			if f := FailureOf(err); f == nil || *f != *FailureOf(tc.refusal) || lock.attempts != tc.attempts {
+				t.Errorf("it ended with %+v after %d attempts, wanted %v after %d", f, lock.attempts, tc.refusal, tc.attempts)
+			}
+		})
 	}
 }

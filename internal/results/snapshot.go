@@ -302,7 +302,7 @@ type Member struct {
 	ID, Name, Endpoint, Version string
 	Leader                      bool
 	DatabaseBytes               int64
-	// QuotaBytes is the maximum size of the database; 0 if the member did not report it, as before etcd 3.6.
+	// QuotaBytes is the maximum size of the database; 0 if the member did not report it.
 	QuotaBytes int64
 	// ResidentMemoryBytes is the mean over the samples of the window; 0 if there was no sample.
 	ResidentMemoryBytes int64

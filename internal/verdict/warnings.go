@@ -122,7 +122,7 @@ func (w *warnings) ofTarget(t *results.Target) {
 	w.add(len(versions) > 1, "the members run different versions: %s", strings.Join(versions, ", "))
 	if t.WriteEstimateBytes > 0 {
 		names := members(t, func(m results.Member) bool { return m.QuotaBytes == 0 && m.Endpoint != "" }, results.Member.Label)
-		w.add(len(names) > 0, "%s reported no quota, so nothing checked whether the estimated %s MB fit into it; members report a quota from etcd 3.6 on, unless it is turned off",
+		w.add(len(names) > 0, "%s reported no quota, so nothing checked whether the estimated %s MB fit into it; Status has the quota from etcd 3.6 on, /metrics before that, unless it is turned off",
 			strings.Join(names, ", "), text.Grouped(t.WriteEstimateBytes/1_000_000))
 	}
 	for _, c := range t.Changes {

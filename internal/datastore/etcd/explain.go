@@ -24,6 +24,9 @@ func explainHealth(err error) (results.FailureReason, string) {
 	if s, ok := status.FromError(err); ok && s.Code() == codes.DeadlineExceeded {
 		return reason, "accepts requests and does not answer them; check that a majority of the members is up"
 	}
+	if isFull(err) {
+		return results.FailureAlarmRaised, "raised the alarm NOSPACE: " + remedies["NOSPACE"]
+	}
 	if _, ok := errors.AsType[rpctypes.EtcdError](err); !ok {
 		return "", ""
 	}
@@ -31,7 +34,7 @@ func explainHealth(err error) (results.FailureReason, string) {
 	case codes.Unavailable:
 		return reason, "cannot commit; check that a majority of the members is up"
 	case codes.ResourceExhausted:
-		return reason, "refuses writes; its database is full or it is overloaded; free space in it, or lower the load"
+		return reason, "refuses requests because it is overloaded; lower the load"
 	case codes.DataLoss:
 		return reason, "reports a corrupt database; do not load this cluster"
 	}
@@ -74,6 +77,9 @@ func explainAuth(err error) (results.FailureReason, string) {
 	}
 	return "", ""
 }
+
+// isFull reports whether etcd refuses a write because its database has reached its quota.
+func isFull(err error) bool { return err != nil && errors.Is(rpctypes.Error(err), rpctypes.ErrNoSpace) }
 
 // codeOf returns the gRPC status code of an error of clientv3, which wraps it in its own types.
 func codeOf(err error) codes.Code {

@@ -19,7 +19,26 @@ func (d *Driver) guard(ctx context.Context, client *clientv3.Client, t topology)
 	if err := d.guardControlPlane(ctx, client); err != nil {
 		return err
 	}
+	if err := guardFull(t); err != nil {
+		return err
+	}
 	return d.guardQuota(t)
+}
+
+// firstWrites is the room that the lock and the claim of a run need in a database, in bytes.
+const firstWrites = 1 << 10
+
+// guardFull refuses a member whose quota is used up: etcd raises the alarm NOSPACE at the next write, or grant of a
+// lease. Free pages count as used until the database is defragmented.
+func guardFull(t topology) error {
+	for _, m := range t.members {
+		if m.quotaBytes > 0 && m.state.DatabaseBytes+firstWrites >= m.quotaBytes {
+			return load.Errorf(results.FailureQuotaInsufficient,
+				"%s has used up its quota (%s of %s, free pages included): etcd would raise the alarm NOSPACE at the first write of the run. Compact and defragment the member, or raise --quota-backend-bytes",
+				m.endpoint, megabytes(m.state.DatabaseBytes), megabytes(m.quotaBytes))
+		}
+	}
+	return nil
 }
 
 // guardControlPlane refuses an etcd that holds the keys of an API server. If the user may not read those keys, only the

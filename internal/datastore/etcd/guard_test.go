@@ -1,9 +1,13 @@
 package etcd
 
 import (
+	"context"
 	"testing"
 
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/server/v3/embed"
+	"google.golang.org/grpc"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
@@ -150,4 +154,47 @@ func growth(t *testing.T, cluster *etcdtest.Cluster, p plan.Plan) int64 {
 	before := size()
 	runAll(t, p)
 	return size() - before
+}
+
+// full is an etcd whose quota is used up from its start, and without an alarm.
+func full(t *testing.T) (*etcdtest.Cluster, *clientv3.Client) {
+	t.Helper()
+	cluster := etcdtest.Start(t, 1, nil, etcdtest.Quota(8<<10))
+	return cluster, cluster.Client(t, "", "")
+}
+
+func noAlarm(t *testing.T, client *clientv3.Client) {
+	t.Helper()
+	if raised, err := client.AlarmList(withTimeout(t)); err != nil || len(raised.Alarms) > 0 {
+		t.Errorf("found %v, %v: wanted no alarm", raised, err)
+	}
+}
+
+// A write to a full database raises NOSPACE for all users of the target. So the run does not even take the lock.
+func TestPreflightRefusesAFullDatabase(t *testing.T) {
+	t.Parallel()
+	cluster, client := full(t)
+	preflightFails(t, planFor(cluster.Endpoints, func(p *plan.Plan) { p.Guard.AcceptWrites = true }),
+		results.FailureQuotaInsufficient, cluster.Endpoints[0], "defragment")
+	noAlarm(t, client)
+}
+
+// Before 3.6, Status does not have the quota. The metrics of this process would be those of parallel tests, too.
+func TestTheQuotaOfAnOldMemberIsKnown(t *testing.T) {
+	withoutQuota := func(c *embed.Config) {
+		c.GRPCAdditionalServerOptions = append(c.GRPCAdditionalServerOptions, grpc.ChainUnaryInterceptor(
+			func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
+				response, err := handle(ctx, req)
+				if status, ok := response.(*etcdserverpb.StatusResponse); ok {
+					status.DbSizeQuota = 0
+				}
+				return response, err
+			}))
+	}
+	cluster := etcdtest.Start(t, 1, nil, etcdtest.Quota(64<<20), withoutQuota)
+	if got := preflightPasses(t, planFor(cluster.Endpoints)).Members[0].QuotaBytes; got != 64<<20 {
+		t.Errorf("got a quota of %d bytes, wanted the one in the metrics", got)
+	}
+	cluster = etcdtest.Start(t, 1, nil, etcdtest.Quota(8<<10), withoutQuota)
+	preflightFails(t, planFor(cluster.Endpoints), results.FailureQuotaInsufficient, "defragment")
 }

@@ -73,12 +73,26 @@ func (d *Driver) look(ctx context.Context, client *clientv3.Client) (topology, e
 			err = d.addRestricted(ctx, &t, endpoint)
 		case err == nil:
 			t.add(endpoint, status)
+			d.addQuota(ctx, &t)
 		}
 		if err != nil {
 			return topology{}, explain(err, endpoint)
 		}
 	}
 	return t, nil
+}
+
+// addQuota adds the quota of the last member. Status has it from etcd 3.6 on; before that, only the metrics do. Client
+// pod 0 reads them; the metrics are too large for a thousand pods.
+func (d *Driver) addQuota(ctx context.Context, t *topology) {
+	m := &t.members[len(t.members)-1]
+	if m.quotaBytes != 0 || d.index != 0 || m.id == 0 {
+		return
+	}
+	if e, _, problem := d.read(ctx, *m, t.members); problem == "" {
+		quota, _ := e.sum(metricQuota)
+		m.quotaBytes = int64(quota)
+	}
 }
 
 // names returns the names of the cluster's voting members by ID, or why they could not be listed. Only pod 0 reports

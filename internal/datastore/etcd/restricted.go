@@ -96,11 +96,7 @@ func (d *Driver) addRestricted(ctx context.Context, t *topology, endpoint string
 		return explain(err, endpoint)
 	}
 	t.unread = true
-	e := exposition{}
-	if text, _, err := d.scrape(ctx, endpoint); err == nil {
-		e, _ = parseExposition(text)
-	}
-	if e.serverIDs()[hexID(found.Header.MemberId)] && len(e.serverIDs()) == 1 {
+	if e, _, problem := d.read(ctx, member{id: found.Header.MemberId, endpoint: endpoint}, t.members); problem == "" {
 		of := func(name string) int64 { v, _ := e.sum(name); return int64(v) }
 		found.DbSize, found.DbSizeQuota, found.IsLearner = of(metricDatabase), of(metricQuota), of(metricIsLearner) == 1
 		if of(metricIsLeader) == 1 {

@@ -66,17 +66,26 @@ func distinct(all []member) []member {
 
 // sample reads the metrics of one member.
 func (d *Driver) sample(ctx context.Context, m member, all []member) members.Sample {
-	text, at, err := d.scrape(ctx, m.endpoint)
-	if err != nil {
-		return members.Sample{Problem: fmt.Sprintf("%s at %s: %v", results.UnreadMetrics, m.endpoint, err)}
-	}
-	e, err := parseExposition(text)
-	if err != nil {
-		return members.Sample{Problem: fmt.Sprintf("its metrics at %s could not be understood: %v", m.endpoint, err)}
+	e, at, problem := d.read(ctx, m, all)
+	if e == nil {
+		return members.Sample{Problem: problem}
 	}
 	s := e.sample(at)
-	s.Problem = e.problem(m, all)
+	s.Problem = problem
 	return s
+}
+
+// read reads the metrics of a member, or why they are not known, or not those of this member alone.
+func (d *Driver) read(ctx context.Context, m member, all []member) (e exposition, at time.Time, problem string) {
+	text, at, err := d.scrape(ctx, m.endpoint)
+	if err != nil {
+		return nil, at, fmt.Sprintf("%s at %s: %v", results.UnreadMetrics, m.endpoint, err)
+	}
+	e, err = parseExposition(text)
+	if err != nil {
+		return nil, at, fmt.Sprintf("its metrics at %s could not be understood: %v", m.endpoint, err)
+	}
+	return e, at, e.problem(m, all)
 }
 
 // scrape reads a member's metrics, which etcd serves at its client address by default. at is when the member had

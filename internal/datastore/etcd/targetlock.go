@@ -41,6 +41,8 @@ type targetLock struct {
 	named bool
 	// nameless: the user may not write the key.
 	nameless bool
+	// refused is why etcd refuses to grant the lease for good: another grant would fail too, and raise NOSPACE again.
+	refused error
 }
 
 // Look implements load.Locker.
@@ -133,6 +135,9 @@ func isUnknownRPC(err error) bool {
 
 // grantLock takes a lock that does not exist. Otherwise it returns who holds it.
 func (d *Driver) grantLock(ctx context.Context, client *clientv3.Client) (load.Holder, error) {
+	if d.lock.refused != nil {
+		return load.Holder{}, d.lock.refused
+	}
 	sent := time.Now()
 	granted, err := leases(client).LeaseGrant(ctx, &etcdserverpb.LeaseGrantRequest{ID: int64(lockLease), TTL: int64(load.LockTTL / time.Second)})
 	switch {
@@ -141,6 +146,9 @@ func (d *Driver) grantLock(ctx context.Context, client *clientv3.Client) (load.H
 	case err != nil && isUnknownRPC(err), err == nil && granted.ID != int64(lockLease):
 		// A server without leases of its own may answer with another ID.
 		return load.Holder{State: load.NoLock}, nil
+	case isFull(err), isRefused(err):
+		d.lock.refused = err
+		return load.Holder{}, d.lock.refused
 	case err != nil:
 		return load.Holder{}, err
 	}

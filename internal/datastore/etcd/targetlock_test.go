@@ -157,3 +157,24 @@ func TestATargetWithoutLeasesHasNoLock(t *testing.T) {
 		unlock(t, d)
 	}
 }
+
+// Each grant that a full database refuses raises NOSPACE again. So there is one.
+func TestAGrantThatEtcdRefusesForGoodIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	cluster, _ := full(t)
+	grants := 0
+	proxy := etcdtest.StartProxy(t, cluster.Endpoints[0], func(_ context.Context, method string, _ []byte, forward func() ([]byte, error)) ([]byte, error) {
+		if path.Base(method) == "LeaseGrant" {
+			grants++
+		}
+		return forward()
+	})
+	d := newDriver(t, planFor([]string{proxy}), 0)
+	for range 3 {
+		_, err := d.Lock(withTimeout(t))
+		wantFailure(t, err, results.FailureAlarmRaised, "NOSPACE", "efragment")
+	}
+	if grants != 1 {
+		t.Errorf("%d grants were sent, wanted one", grants)
+	}
+}
