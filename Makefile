@@ -21,8 +21,7 @@ FUZZ ?=
 RELEASE_FLAGS ?=
 
 TOOLS := bin/tools
-# Tests whose results a busy machine would change are named TestAlone…, and all are in ALONE. They run after the others, at
-# most four of them side by side.
+# Tests whose results a busy machine would change are named TestAlone…, and all are in ALONE.
 ALONE := cmd/kubectl-etcdbench/internal/faults
 # FIRST are packages that wait long and work little. They start first, so that the others run beside them.
 FIRST := ./internal/datastore/etcd ./$(ALONE) ./cmd/kubectl-etcdbench ./cmd/kubectl-etcdbench/internal/local ./controllers ./internal/load
@@ -58,7 +57,10 @@ demo: ## Benchmark three embedded etcd members; then start a cluster, install th
 .PHONY: test
 test: test-tools ## Run unit, property, envtest and real-etcd tests; no root needed.
 	$(GARBAGE) KUBEBUILDER_ASSETS=$(CURDIR)/$(TOOLS) go test $(BESIDE) $(BARE) -count=1 -timeout 20m -skip '^TestAlone' $(FIRST) ./...
-	KUBEBUILDER_ASSETS=$(CURDIR)/$(TOOLS) go test -parallel 4 $(BARE) -count=1 -timeout 20m -run '^TestAlone' ./$(ALONE)
+
+.PHONY: test-alone
+test-alone: test-tools ## Run the tests that a busy machine makes fail; they wait for a quiet one, for 5 minutes at most.
+	go test -parallel 4 $(BARE) -count=1 -timeout 20m -run '^TestAlone' ./$(ALONE)
 
 .PHONY: test-versions
 test-versions: test-tools tools-etcds tools-kube-apiserver-1.30 ## Test the transports on etcd 3.6, 3.7 and Debian's (3.4 on Debian 12); API and controllers on Kubernetes 1.30.

@@ -147,7 +147,8 @@ func (h *scheduleHarness) finish(s *v1alpha1.EtcdBenchmarkSuite, perSecond int64
 		metav1.Condition{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonCompleted, LastTransitionTime: now})
 	s.Status.Results = []v1alpha1.SuiteResult{{
 		Name: s.Name + "-1-1", Cell: "put", Round: 1, Reason: v1alpha1.ReasonCompleted,
-		Operations: []v1alpha1.SuiteOperation{{Operation: spec.OperationPut, Succeeded: 100, ThroughputMilliPerSecond: 1000 * perSecond}},
+		Environment: v1alpha1.Environment{Client: "usual"},
+		Operations:  []v1alpha1.SuiteOperation{{Operation: spec.OperationPut, Succeeded: 100, ThroughputMilliPerSecond: 1000 * perSecond}},
 	}}
 	h.must(h.api.Status().Patch(h.t.Context(), s, client.MergeFrom(before)))
 	h.awaitSession(s.Name)

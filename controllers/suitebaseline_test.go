@@ -98,6 +98,7 @@ func (h *suiteHarness) keepHistory(sch *v1alpha1.EtcdBenchmarkSchedule, template
 	for i := range 7 {
 		sch.Status.Sessions = append(sch.Status.Sessions, v1alpha1.ScheduleSession{
 			Name: fmt.Sprint("weekly-", i), StartTime: metav1.Now(), Reason: v1alpha1.ReasonCompleted, Template: template,
+			Environment: v1alpha1.Environment{Client: "usual"},
 		})
 		series.Values = append(series.Values, int64(1_000_000+5_000*i))
 	}

@@ -131,7 +131,8 @@ func (h *suiteHarness) finish(run *v1alpha1.EtcdBenchmark, reason string, change
 	}
 	if reason == v1alpha1.ReasonCompleted {
 		run.Status.Summary = &v1alpha1.Summary{
-			Transport: spec.TransportClient, MeasuredRequests: 100, ThroughputPerSecond: "1000",
+			Fingerprint: &v1alpha1.Fingerprint{ID: "usual", Client: "usual"},
+			Transport:   spec.TransportClient, MeasuredRequests: 100, ThroughputPerSecond: "1000",
 			Operations: []v1alpha1.OperationSummary{{Operation: spec.OperationPut, Succeeded: 100, ThroughputPerSecond: "1000"}},
 		}
 	}

@@ -4,11 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
+	"flag"
 	"io"
 	"log"
 	"net"
 	"os"
 	"os/exec"
+	"strings"
 	"sync"
 	"testing"
 
@@ -25,6 +27,10 @@ const asInstant = "FAULTS_TEST_AS_INSTANT_TARGET_OF"
 func TestMain(m *testing.M) {
 	if upstream := os.Getenv(asInstant); upstream != "" {
 		log.Fatal(serveInstantly(upstream))
+	}
+	flag.Parse()
+	if strings.Contains(flag.Lookup("test.run").Value.String(), "TestAlone") && !isChild() {
+		os.Exit(runOnQuietMachine(m))
 	}
 	os.Exit(m.Run())
 }

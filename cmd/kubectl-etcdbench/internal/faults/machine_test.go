@@ -1,7 +1,9 @@
 package faults
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
 	"runtime"
 	"strconv"
 	"strings"
@@ -11,33 +13,38 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// machine is the processor time that this machine has had, used or not.
+// machine is the processor time that this machine has had, used or not, and how much of it was not used.
 type machine struct {
-	at    time.Time
-	ticks float64
+	at          time.Time
+	ticks, idle float64
 }
 
 // ticksPerSecond is the unit of /proc/stat (proc_stat(5)).
 const ticksPerSecond = 100
 
-func readMachine(t *testing.T) machine {
-	t.Helper()
-	const steal = 8
+func readMachine() (machine, error) {
+	const idle, waiting, steal = 3, 4, 7
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {
-		t.Fatal(err)
+		return machine{}, err
 	}
 	line, _, _ := strings.Cut(string(text), "\n")
 	m := machine{at: time.Now()}
-	for _, field := range strings.Fields(line)[1:steal] {
+	for i, field := range strings.Fields(line)[1 : 1+steal] {
 		ticks, err := strconv.ParseFloat(field, 64)
 		if err != nil {
-			t.Fatal(err)
+			return machine{}, err
 		}
 		m.ticks += ticks
+		if i == idle || i == waiting {
+			m.idle += ticks
+		}
 	}
-	return m
+	return m, nil
 }
+
+// busy is the share of the processors that was in use since an earlier reading.
+func (m machine) busy(begun machine) float64 { return 1 - (m.idle-begun.idle)/(m.ticks-begun.ticks) }
 
 // since is the share of its processor time that the machine has had since an earlier reading. It is less than 1 if the
 // host of a virtual machine paused it, or gave its processors to others.
@@ -48,13 +55,87 @@ func (m machine) since(begun machine) float64 {
 // enoughTime is the least share of its processor time with which a machine shows the effect of a fault alone.
 const enoughTime = 0.9
 
+const (
+	// quietShare is the greatest share of its processors that a quiet machine uses; looksFor is how long one look takes.
+	quietShare = 0.15
+	looksFor   = 3 * time.Second
+	// waitsForQuiet is how long the tests named TestAlone… wait for a quiet machine.
+	waitsForQuiet = 5 * time.Minute
+)
+
+// awaitQuiet waits for a quiet machine. It returns the share of the processors that was in use when it gave up, or 0.
+func awaitQuiet() (used float64, err error) {
+	for until := time.Now().Add(waitsForQuiet); ; {
+		begun, err := readMachine()
+		if err != nil {
+			return 0, err
+		}
+		<-time.After(looksFor)
+		m, err := readMachine()
+		if err != nil {
+			return 0, err
+		}
+		used = m.busy(begun)
+		switch {
+		case used <= quietShare:
+			return 0, nil
+		case m.at.After(until):
+			return used, nil
+		}
+		fmt.Fprintf(os.Stderr, "other programs use %.0f %% of the processors; waiting for a quiet machine\n", 100*used)
+	}
+}
+
+// runOnQuietMachine runs the tests, and says so if they fail on a machine that does other work.
+func runOnQuietMachine(m *testing.M) int {
+	used, err := awaitQuiet()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	code := m.Run()
+	if code != 0 && used > 0 {
+		fmt.Fprintf(os.Stderr, "These tests want a quiet machine. Before they began, other programs used %.0f %% of the processors for %v (wanted at most %.0f %%). End those programs and repeat: make test-alone\n",
+			100*used, waitsForQuiet, 100*quietShare)
+	}
+	return code
+}
+
+// inChild marks the process that atLowPriority starts.
+const inChild = "FAULTS_TEST_AT_LOW_PRIORITY"
+
+func isChild() bool { return os.Getenv(inChild) != "" }
+
+// atLowPriority runs a test in a process of its own whose threads get a processor after those of other processes. It reports
+// whether this is that process; the test of the parent process ends with the child's result.
+func atLowPriority(t *testing.T) bool {
+	t.Helper()
+	if isChild() {
+		return true
+	}
+	cmd := exec.CommandContext(t.Context(), "nice", "-n", "10", os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
+	cmd.Env = append(os.Environ(), inChild+"=1")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, text)
+	}
+	return false
+}
+
 // steadily does a run on a cluster. If the machine lacked processor time, it does another run on a new cluster.
 func steadily(t *testing.T, f fault, do func(*cluster) *v1alpha1.EtcdBenchmark) (run *v1alpha1.EtcdBenchmark) {
 	t.Helper()
 	for range attempts {
-		cluster, begun := start(t, f), readMachine(t)
+		cluster := start(t, f)
+		begun, err := readMachine()
+		if err != nil {
+			t.Fatal(err)
+		}
 		run = do(cluster)
-		had := readMachine(t).since(begun)
+		ended, err := readMachine()
+		if err != nil {
+			t.Fatal(err)
+		}
+		had := ended.since(begun)
 		if had >= enoughTime {
 			break
 		}
