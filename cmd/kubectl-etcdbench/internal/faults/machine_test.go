@@ -113,7 +113,7 @@ func atLowPriority(t *testing.T) bool {
 	if isChild() {
 		return true
 	}
-	cmd := exec.CommandContext(t.Context(), "nice", "-n", "10", os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
+	cmd := exec.CommandContext(t.Context(), "nice", "-n", "19", os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
 	cmd.Env = append(os.Environ(), inChild+"=1")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, text)
