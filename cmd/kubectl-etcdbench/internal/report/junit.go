@@ -44,7 +44,7 @@ type (
 )
 
 // JUnit writes test cases: for a run, how it ended and each objective; for a suite, how it ended and each run, comparison
-// and search; for a schedule, its last session and each series. A case failed if something was missed or became worse, is an error if a load
+// and search; for a schedule, its last session, its trend and each series. A case failed if something was missed or became worse, is an error if a load
 // could not be sent, and is skipped if there is no verdict.
 func JUnit(d *Document) ([]byte, error) {
 	var all junitSuites
@@ -211,6 +211,10 @@ func seriesCases(s *v1alpha1.EtcdBenchmarkSchedule) (cases []junitCase) {
 		ending, words := endOfSession(s)
 		o := map[verdict.Ending]outcome{verdict.Done: passed, verdict.Missed: failed, verdict.Failed: broken}[ending]
 		cases = append(cases, newCase(s.Name, "last session ("+s.Status.Sessions[n-1].Name+")", o, words))
+	}
+	if trend := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionTrendBroken); trend != nil {
+		o := map[metav1.ConditionStatus]outcome{metav1.ConditionTrue: failed, metav1.ConditionFalse: passed}[trend.Status]
+		cases = append(cases, newCase(s.Name, "trend", o, trend.Message))
 	}
 	for _, series := range s.Status.Series {
 		o := map[v1alpha1.SeriesVerdict]outcome{

@@ -47,6 +47,22 @@ func TestVerdictOfTheLastSession(t *testing.T) {
 	}
 }
 
+// A break that nobody has acknowledged fails a pipeline, also when the last session is as expected after it.
+func TestJUnitOfABrokenTrend(t *testing.T) {
+	for status, want := range map[metav1.ConditionStatus]outcome{metav1.ConditionTrue: failed, metav1.ConditionFalse: passed, metav1.ConditionUnknown: skipped} {
+		s := nightly(3)
+		s.Status.Series[0].Verdict = v1alpha1.SeriesAsExpected
+		s.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionTrendBroken, Status: status}}
+		got := map[string]outcome{}
+		for _, c := range seriesCases(s) {
+			got[c.Name] = outcomeOf(c)
+		}
+		if got["trend"] != want {
+			t.Errorf("%s: found %v, wanted %v", status, got, want)
+		}
+	}
+}
+
 func TestDocumentsAreCompact(t *testing.T) {
 	run := measured(t, "writes", time.Millisecond)
 	data, err := OfRun(run.Object, run.Report).Marshal()
