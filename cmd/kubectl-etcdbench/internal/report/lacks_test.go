@@ -47,7 +47,7 @@ func TestVerdictOfTheLastSession(t *testing.T) {
 	}
 }
 
-// A break that nobody has acknowledged fails a pipeline, also when the last session is as expected after it.
+// A break without an acknowledgement fails a pipeline, also when the last session is as expected after it.
 func TestJUnitOfABrokenTrend(t *testing.T) {
 	for status, want := range map[metav1.ConditionStatus]outcome{metav1.ConditionTrue: failed, metav1.ConditionFalse: passed, metav1.ConditionUnknown: skipped} {
 		s := nightly(3)
