@@ -38,3 +38,42 @@ func TestARefusedRequestIsExplainedByEtcd(t *testing.T) {
 		})
 	}
 }
+
+// A server that takes few operations, or short requests, keeps no key of a run. What it refused once is not tried again.
+func TestAServerWithLowLimitsIsCleaned(t *testing.T) {
+	for name, tc := range map[string]struct {
+		requestBytes, operations uint
+		atMost                   uint64
+	}{
+		"few operations": {embed.DefaultMaxRequestBytes, 16, 400},
+		"very few":       {embed.DefaultMaxRequestBytes, 4, 1500},
+		"short requests": {1024, embed.DefaultMaxTxnOps, 400},
+		"both":           {1024, 16, 400},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cluster := limited(t, tc.requestBytes, tc.operations)
+			client := cluster.Client(t, "", "")
+			p := planFor(cluster.Endpoints, storms(2, 30, 2), func(p *plan.Plan) { p.Workload.Put.Keys.Count = 1_100 })
+			d := connected(t, p)
+			if err := d.Claim(withTimeout(t)); err != nil {
+				t.Fatal(err)
+			}
+			keys := p.KeyWriter()
+			for n := range int64(1_100) {
+				put(t, client, string(keys.AppendKey(nil, n)), "v")
+			}
+			if steps := disturb(t, d, p.Disturbances[0]); len(steps) != 1 || steps[0].Err != nil {
+				t.Errorf("a storm: %+v", steps)
+			}
+			leavesForeign(t, d, client, []string{"00000007x", "00000700x"})
+			if n := d.Requests()[spec.RPCTxn][results.PhaseControl]; n > tc.atMost {
+				t.Errorf("the keys were deleted by %d transactions, wanted at most %d", n, tc.atMost)
+			}
+			killed(t, cluster.Endpoints, client, ownPrefix, ownUID, 50)
+			l := leftovers(t, cluster.Endpoints)
+			if done, err := l.Remove(withTimeout(t), look(t, l, ownPrefix), firstLease); err != nil || done.Keys != 54 {
+				t.Errorf("clean: got %+v and %v", done, err)
+			}
+		})
+	}
+}
