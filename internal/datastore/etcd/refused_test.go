@@ -18,21 +18,28 @@ func limited(t *testing.T, requestBytes, operations uint) *etcdtest.Cluster {
 	return etcdtest.Start(t, 1, nil, func(c *embed.Config) { c.MaxRequestBytes, c.MaxTxnOps = requestBytes, operations })
 }
 
+// putsOf is a plan of puts with values of this length.
+func putsOf(bytes int32) func(*plan.Plan) {
+	return func(p *plan.Plan) { p.Workload.Put.Values.SizeBytes = bytes }
+}
+
 // A result has etcd's own words for what it refused.
 func TestARefusedRequestIsExplainedByEtcd(t *testing.T) {
 	cluster := limited(t, 1024, 16)
 	for name, tc := range map[string]struct {
 		change    func(*plan.Plan)
 		operation spec.Operation
+		code      string
 		want      string
 	}{
-		"a value":       {func(p *plan.Plan) { p.Workload.Put.Values.SizeBytes = 2000 }, spec.OperationPut, "request is too large"},
-		"a transaction": {txnPlan(32, 100), spec.OperationTxn, "too many operations"},
+		"a value":           {putsOf(2_000), spec.OperationPut, "InvalidArgument", "request is too large"},
+		"a transaction":     {txnPlan(32, 100), spec.OperationTxn, "InvalidArgument", "too many operations"},
+		"a very long value": {putsOf(4 << 20), spec.OperationPut, "ResourceExhausted", "received message larger than max"},
 	} {
 		overBoth(t, func(t *testing.T, transport func(*plan.Plan)) {
 			s := runAll(t, planFor(cluster.Endpoints, transport, tc.change, func(p *plan.Plan) { p.Load.Pods, p.Load.Requests = 2, new(int64(20)) }))
 			o := results.Merge(s).Operations[tc.operation]
-			if o.Failed.Count() != 20 || !strings.Contains(o.Examples["InvalidArgument"], tc.want) {
+			if o.Failed.Count() != 20 || !strings.Contains(o.Examples[tc.code], tc.want) {
 				t.Errorf("%s: %d requests failed, %v, %v; wanted %q", name, o.Failed.Count(), o.Errors, o.Examples, tc.want)
 			}
 		})
@@ -73,6 +80,47 @@ func TestAServerWithLowLimitsIsCleaned(t *testing.T) {
 			l := leftovers(t, cluster.Endpoints)
 			if done, err := l.Remove(withTimeout(t), look(t, l, ownPrefix), firstLease); err != nil || done.Keys != 54 {
 				t.Errorf("clean: got %+v and %v", done, err)
+			}
+		})
+	}
+}
+
+// What a server allows above the defaults arrives whole, over both transports, also with as many bytes and operations as
+// a plan may have.
+func TestLargeRequestsAreCarriedWhereTheServerAllowsThem(t *testing.T) {
+	cluster := limited(t, 10<<20, spec.MaxTxnOperations)
+	client := cluster.Client(t, "", "")
+	values := func(bytes int32) spec.Values {
+		return spec.Values{Content: spec.ContentRandom, SizeDistribution: spec.SizesUniform, SizeBytes: bytes}
+	}
+	puts := func(bytes int32) spec.Workload {
+		return spec.Workload{Type: spec.WorkloadPut, Put: &spec.Put{Keys: keySpace(4, spec.Sequential), Values: values(bytes)}}
+	}
+	reads := func(keys int64) spec.Workload {
+		return spec.Workload{Type: spec.WorkloadRange, Range: &spec.Range{
+			Consistency: spec.Linearizable, KeysPerRequest: keys, Delivery: spec.DeliveryWhole, Keys: keySpace(4, spec.Uniform), Values: values(4 << 20),
+		}}
+	}
+	for name, tc := range map[string]struct {
+		workload spec.Workload
+		done     spec.Operation
+	}{
+		"puts of 4 MiB":    {puts(4 << 20), spec.OperationPut},
+		"the longest puts": {puts(spec.MaxRequestBytes), spec.OperationPut},
+		"reads of 4 MiB":   {reads(1), spec.OperationRange},
+		"reads of 16 MiB":  {reads(4), spec.OperationRange},
+		"the most puts": {spec.Workload{Type: spec.WorkloadTxn, Txn: &spec.Txn{
+			Mode: spec.TxnPuts, PutsPerTransaction: new(int32(spec.MaxTxnOperations)), Keys: keySpace(20_000, spec.Uniform), Values: values(64),
+		}}, spec.OperationTxn},
+	} {
+		overBoth(t, func(t *testing.T, transport func(*plan.Plan)) {
+			p := planFor(cluster.Endpoints, transport, func(p *plan.Plan) {
+				p.Workload = tc.workload
+				p.Load.Connections, p.Load.Clients, p.Load.Requests, p.Load.RequestTimeoutSeconds = 2, 4, new(int64(12)), 60
+			})
+			s := runAndCompare(t, cluster, client, p)
+			if o := s.merged.Operations[tc.done]; o.Latency.Count() != 12 {
+				t.Errorf("%s: %d of 12 succeeded, %v", name, o.Latency.Count(), o.Examples)
 			}
 		})
 	}
