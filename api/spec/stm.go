@@ -44,8 +44,8 @@ const (
 // starts.
 //
 // +kubebuilder:validation:XValidation:rule="self.keysPerTransaction <= self.keys.count",messageExpression="'must be at most stm.keys.count (%d), found %d: a transaction uses a key only once'.format([self.keys.count, self.keysPerTransaction])",fieldPath=".keysPerTransaction"
-// +kubebuilder:validation:XValidation:rule="self.isolation != 'SerializableSnapshot' || self.keysPerTransaction + (self.keysPerTransaction * self.writePercent + 99) / 100 <= 128",message="with isolation SerializableSnapshot (the default), keys read plus keys written (writePercent, default 50) must be at most 128: etcd refuses more comparisons unless its --max-txn-ops is raised; lower keysPerTransaction or writePercent",fieldPath=".keysPerTransaction"
-// +kubebuilder:validation:XValidation:rule="self.values.sizeBytes > 1568000 || self.keysPerTransaction * (4 * (self.keys.sizeBytes + 128) + self.values.sizeBytes) <= 1568000",message="the keys and values do not fit into one request of 1.5 MiB: each key needs up to 4 * (keys.sizeBytes (default 8) + 128) + values.sizeBytes (default 256) bytes, because a commit can name it four times; lower one of these numbers",fieldPath=".keysPerTransaction"
+// +kubebuilder:validation:XValidation:rule="self.isolation != 'SerializableSnapshot' || self.keysPerTransaction + (self.keysPerTransaction * self.writePercent + 99) / 100 <= 10000",message="with isolation SerializableSnapshot (the default), keys read plus keys written (writePercent, default 50) must be at most 10000, because a commit compares each of them; lower keysPerTransaction or writePercent",fieldPath=".keysPerTransaction"
+// +kubebuilder:validation:XValidation:rule="self.values.sizeBytes > 10480000 || self.keysPerTransaction * (4 * (self.keys.sizeBytes + 128) + self.values.sizeBytes) <= 10480000",message="the keys and values do not fit into one request of 10 MiB, the most that etcd recommends: each key needs up to 4 * (keys.sizeBytes (default 8) + 128) + values.sizeBytes (default 256) bytes, because a commit can name it four times; lower one of these numbers",fieldPath=".keysPerTransaction"
 type STM struct {
 	// isolation is one of:
 	// - SerializableSnapshot: all reads are at one revision. The transaction
@@ -63,12 +63,13 @@ type STM struct {
 	Isolation Isolation `json:"isolation,omitempty"`
 
 	// keysPerTransaction is the number of different keys that a transaction reads,
-	// one after the other. At most 128, which is etcd's default limit. Default 1.
+	// one after the other. At most 10,000. etcd's --max-txn-ops must be raised if a
+	// commit compares more than 128 keys. Default 1.
 	//
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=128
+	// +kubebuilder:validation:Maximum=10000
 	KeysPerTransaction int32 `json:"keysPerTransaction,omitempty"`
 
 	// writePercent is the share of the read keys that are then written, in

@@ -14,16 +14,17 @@ const (
 	TxnCompareAndSwap TxnMode = "CompareAndSwap"
 )
 
-// MaxTxnOperations is etcd's default limit of the operations, and of the
-// comparisons, in one transaction.
-const MaxTxnOperations = 128
+// MaxTxnOperations is the most operations, and comparisons, in one transaction
+// of a load. etcd's default limit is 128. etcd carries out a transaction as a
+// whole, and other requests wait meanwhile.
+const MaxTxnOperations = 10_000
 
 // Txn commits a transaction with each request.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.putsPerTransaction) == (self.mode == 'Puts')",messageExpression="self.mode == 'Puts' ? 'must be set for mode Puts (the default), for example 10' : 'is only for mode Puts: remove it'",fieldPath=".putsPerTransaction"
-// +kubebuilder:validation:XValidation:rule="!has(self.putsPerTransaction) || self.putsPerTransaction <= 128",message="must be at most 128: etcd refuses transactions with more operations unless its --max-txn-ops is raised",fieldPath=".putsPerTransaction"
+// +kubebuilder:validation:XValidation:rule="!has(self.putsPerTransaction) || self.putsPerTransaction <= 10000",message="must be at most 10000: a longer transaction keeps all other requests waiting",fieldPath=".putsPerTransaction"
 // +kubebuilder:validation:XValidation:rule="!has(self.putsPerTransaction) || self.putsPerTransaction <= self.keys.count",messageExpression="'must be at most txn.keys.count (%d), found %d: a transaction can write a key only once'.format([self.keys.count, self.putsPerTransaction])",fieldPath=".putsPerTransaction"
-// +kubebuilder:validation:XValidation:rule="!has(self.putsPerTransaction) || self.values.sizeBytes > 1568000 || self.putsPerTransaction * (self.keys.sizeBytes + self.values.sizeBytes + 128) <= 1568000",message="the keys and values do not fit into one request of 1.5 MiB: each key needs keys.sizeBytes (default 8) + values.sizeBytes (default 256) + 128 bytes; lower one of these numbers",fieldPath=".putsPerTransaction"
+// +kubebuilder:validation:XValidation:rule="!has(self.putsPerTransaction) || self.values.sizeBytes > 10480000 || self.putsPerTransaction * (self.keys.sizeBytes + self.values.sizeBytes + 128) <= 10480000",message="the keys and values do not fit into one request of 10 MiB, the most that etcd recommends: each key needs keys.sizeBytes (default 8) + values.sizeBytes (default 256) + 128 bytes; lower one of these numbers",fieldPath=".putsPerTransaction"
 type Txn struct {
 	// mode is what each request does:
 	// - Puts: writes putsPerTransaction different keys in one transaction.
@@ -39,8 +40,8 @@ type Txn struct {
 	Mode TxnMode `json:"mode,omitempty"`
 
 	// putsPerTransaction is the number of different keys that a transaction of
-	// mode Puts writes. At most 128, which is etcd's default limit. Mode Puts
-	// requires it.
+	// mode Puts writes. At most 10,000. Above 128, etcd's --max-txn-ops must be
+	// raised. Mode Puts requires it.
 	//
 	// +optional
 	// +kubebuilder:validation:Minimum=1

@@ -30,17 +30,23 @@ const (
 	SizesLogUniform SizeDistribution = "LogUniform"
 )
 
+// MaxRequestBytes is the most bytes of the keys and values of one request. With
+// the framing, they stay below 10 MiB: etcd warns of a higher --max-request-bytes,
+// and older versions of etcd cannot read an entry of their log that is longer.
+const MaxRequestBytes = 10_480_000
+
 // Values are what a run writes: the length and the bytes of the values. The
 // seed and the number of a request decide what it writes.
 //
-// +kubebuilder:validation:XValidation:rule="self.sizeBytes <= 1568000",message="must be at most 1568000: etcd refuses requests of more than 1.5 MiB (1572864 bytes), which include key and framing",fieldPath=".sizeBytes"
+// +kubebuilder:validation:XValidation:rule="self.sizeBytes <= 10480000",message="must be at most 10480000: etcd recommends that no request has more than 10 MiB (10485760 bytes), which include key and framing",fieldPath=".sizeBytes"
 // +kubebuilder:validation:XValidation:rule="has(self.randomPercent) == (self.content == 'Compressible')",messageExpression="self.content == 'Compressible' ? 'must be set for content Compressible, for example 50' : 'is only for content Compressible: remove it'",fieldPath=".randomPercent"
 // +kubebuilder:validation:XValidation:rule="!has(self.minSizeBytes) || self.minSizeBytes <= self.sizeBytes",messageExpression="'must be at most sizeBytes (%d, default 256), the length of the longest value, found %d: lower it or raise sizeBytes'.format([self.sizeBytes, self.minSizeBytes])",fieldPath=".minSizeBytes"
 // +kubebuilder:validation:XValidation:rule="self.sizeDistribution != 'LogUniform' || has(self.minSizeBytes) && self.minSizeBytes >= 1",message="must be at least 1 for sizeDistribution LogUniform, which doubles from it: for example 64",fieldPath=".minSizeBytes"
 type Values struct {
 	// sizeBytes is the length of a value in bytes, or of the longest value if
-	// minSizeBytes is set. At most 1,568,000, because etcd limits a request to 1.5
-	// MiB. Default 256.
+	// minSizeBytes is set. At most 10,480,000, because etcd recommends that no
+	// request has more than 10 MiB. Above 1,568,000, etcd's --max-request-bytes
+	// must be raised. Default 256.
 	//
 	// +optional
 	// +kubebuilder:default=256

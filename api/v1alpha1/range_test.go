@@ -11,7 +11,7 @@ func TestReadsAreAccepted(t *testing.T) {
 		"a listing":         {"spec.workload", `{type: Range, range: {keysPerRequest: 10, delivery: Pages, keysPerPage: 9, keysOnly: true, keys: {count: 10}}}`},
 		"a great listing":   {"spec.workload", `{type: Range, range: {keysPerRequest: 1000000, delivery: Pages, keysPerPage: 500, values: {sizeBytes: 1024}, keys: {count: 1000000}}}`},
 		"a stream":          {"spec.workload", `{type: Range, range: {keysPerRequest: 1000000, delivery: Stream, consistency: Serializable, keys: {count: 1000000}}}`},
-		"a limit on values": {"spec.workload", `{type: Range, range: {keysPerRequest: 1000, limit: 30, values: {sizeBytes: 1568000}, keys: {count: 1000}}}`},
+		"a limit on values": {"spec.workload", `{type: Range, range: {keysPerRequest: 1000, limit: 4, values: {sizeBytes: 10480000}, keys: {count: 1000}}}`},
 	})
 }
 
@@ -65,7 +65,7 @@ func TestDeletionsAreRejected(t *testing.T) {
 		"in stages":            {deletion(`{}`, `{rate: {stages: [{perSecond: 1, seconds: 1}]}}`), "load.requests: Invalid value: must be set for workload.type Delete, to at most delete.keys.count (100000, default 100000)"},
 		"after a warm-up":      {deletion(`{}`, `{requests: 10, warmupSeconds: 1}`), "load.warmupSeconds: Invalid value: must be 0 for workload.type Delete"},
 		"by Zipf's law":        {deletion(`{keys: {count: 10, distribution: Zipf, zipf: {}}}`, `{requests: 10}`), "each key can be deleted only once"},
-		"a value too great":    {deletion(`{values: {sizeBytes: 1568001}}`, `{requests: 10}`), "values.sizeBytes: Invalid value: must be at most 1568000"},
+		"a value too great":    {deletion(`{values: {sizeBytes: 10480001}}`, `{requests: 10}`), "values.sizeBytes: Invalid value: must be at most 10480000"},
 		"keys that do not fit": {deletion(`{keys: {count: 11, sizeBytes: 1}}`, `{requests: 10}`), "keys.sizeBytes: Invalid value: must be long enough for the decimal number count - 1 (10), found 1 (default 8)"},
 		"without its field":    {edit{"spec.workload", `{type: Delete}`}, "needs the field delete and no other"},
 		"of another type":      {edit{"spec.workload", `{type: Put, put: {}, delete: {}}`}, "needs the field put and no other"},

@@ -7,7 +7,7 @@ func TestAdmissionAcceptsSTM(t *testing.T) {
 		"the defaults":               `{type: STM, stm: {}}`,
 		"all of it":                  `{type: STM, stm: {isolation: ReadCommitted, keysPerTransaction: 3, writePercent: 0, locker: LockRPC, keys: {count: 3, sizeBytes: 4}, values: {sizeBytes: 0}}}`,
 		"a mutex":                    `{type: STM, stm: {isolation: RepeatableReads, locker: LockClient}}`,
-		"as many keys as can":        `{type: STM, stm: {isolation: Serializable, keysPerTransaction: 128, writePercent: 100}}`,
+		"as many keys as can":        `{type: STM, stm: {isolation: Serializable, keysPerTransaction: 10000, writePercent: 100}}`,
 		"as many comparisons as can": `{type: STM, stm: {keysPerTransaction: 64, writePercent: 100}}`,
 		"as much as fits":            `{type: STM, stm: {keysPerTransaction: 10, values: {sizeBytes: 156256}}}`,
 	} {
@@ -26,11 +26,11 @@ func TestAdmissionRejectsSTM(t *testing.T) {
 		"an unknown isolation":  {`{type: STM, stm: {isolation: Snapshot}}`, `supported values: "SerializableSnapshot", "Serializable", "RepeatableReads", "ReadCommitted"`},
 		"an unknown locker":     {`{type: STM, stm: {locker: stm}}`, `supported values: "None", "LockClient", "LockRPC"`},
 		"no keys":               {`{type: STM, stm: {keysPerTransaction: 0}}`, "greater than or equal to 1"},
-		"too many keys":         {`{type: STM, stm: {isolation: Serializable, keysPerTransaction: 129}}`, "less than or equal to 128"},
-		"too many comparisons":  {`{type: STM, stm: {keysPerTransaction: 127, writePercent: 1}}`, "stm.keysPerTransaction: Invalid value: with isolation SerializableSnapshot (the default), keys read plus keys written (writePercent, default 50) must be at most 128"},
+		"too many keys":         {`{type: STM, stm: {isolation: Serializable, keysPerTransaction: 10001}}`, "less than or equal to 10000"},
+		"too many comparisons":  {`{type: STM, stm: {keysPerTransaction: 9999, writePercent: 1}}`, "stm.keysPerTransaction: Invalid value: with isolation SerializableSnapshot (the default), keys read plus keys written (writePercent, default 50) must be at most 10000"},
 		"more than all written": {`{type: STM, stm: {writePercent: 101}}`, "less than or equal to 100"},
 		"more keys than are":    {`{type: STM, stm: {keysPerTransaction: 8, keys: {count: 7}}}`, "must be at most stm.keys.count (7), found 8"},
-		"too long a request":    {`{type: STM, stm: {keysPerTransaction: 10, values: {sizeBytes: 156257}}}`, "do not fit into one request of 1.5 MiB"},
+		"too long a request":    {`{type: STM, stm: {keysPerTransaction: 10, values: {sizeBytes: 1047457}}}`, "do not fit into one request of 10 MiB"},
 		"keys that are long":    {`{type: STM, stm: {keys: {count: 11, sizeBytes: 1}}}`, "raise sizeBytes or lower count"},
 	} {
 		t.Run(name, func(t *testing.T) { wantRefused(t, tc.want, edit{"spec.workload", tc.workload}) })

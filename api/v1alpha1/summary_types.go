@@ -297,6 +297,13 @@ type ErrorCount struct {
 	//
 	// +required
 	Count int64 `json:"count"`
+
+	// example is the error message of one of these requests, for example the
+	// target's. It is shortened, and characters that cannot be printed are replaced.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	Example string `json:"example,omitempty"`
 }
 
 // RequestCount is how many requests of one RPC the run sent, by phase.

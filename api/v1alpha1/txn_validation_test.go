@@ -5,10 +5,10 @@ import "testing"
 func TestAdmissionAcceptsTransactions(t *testing.T) {
 	for name, workload := range map[string]string{
 		"one put":               `{type: Txn, txn: {putsPerTransaction: 1}}`,
-		"as many puts as can":   `{type: Txn, txn: {mode: Puts, putsPerTransaction: 128, keys: {count: 128}}}`,
+		"as many puts as can":   `{type: Txn, txn: {mode: Puts, putsPerTransaction: 10000}}`,
 		"as much as fits":       `{type: Txn, txn: {putsPerTransaction: 10, values: {sizeBytes: 156664}}}`,
 		"a compare-and-swap":    `{type: Txn, txn: {mode: CompareAndSwap}}`,
-		"a swap of a big value": `{type: Txn, txn: {mode: CompareAndSwap, values: {sizeBytes: 1568000}}}`,
+		"a swap of a big value": `{type: Txn, txn: {mode: CompareAndSwap, values: {sizeBytes: 10480000}}}`,
 	} {
 		t.Run(name, func(t *testing.T) { wantTaken(t, edit{"spec.workload", workload}) })
 	}
@@ -41,10 +41,10 @@ func TestAdmissionRejectsTransactions(t *testing.T) {
 		"no number of puts":  {`{type: Txn, txn: {}}`, "txn.putsPerTransaction: Invalid value: must be set for mode Puts"},
 		"puts of a swap":     {`{type: Txn, txn: {mode: CompareAndSwap, putsPerTransaction: 1}}`, "txn.putsPerTransaction: Invalid value: is only for mode Puts: remove it"},
 		"no puts":            {`{type: Txn, txn: {putsPerTransaction: 0}}`, "greater than or equal to 1"},
-		"too many puts":      {`{type: Txn, txn: {putsPerTransaction: 129}}`, "txn.putsPerTransaction: Invalid value: must be at most 128"},
+		"too many puts":      {`{type: Txn, txn: {putsPerTransaction: 10001}}`, "txn.putsPerTransaction: Invalid value: must be at most 10000"},
 		"more puts than key": {`{type: Txn, txn: {putsPerTransaction: 8, keys: {count: 7}}}`, "must be at most txn.keys.count (7), found 8"},
-		"too long a request": {`{type: Txn, txn: {putsPerTransaction: 10, values: {sizeBytes: 156665}}}`, "do not fit into one request of 1.5 MiB"},
-		"too long a value":   {`{type: Txn, txn: {mode: CompareAndSwap, values: {sizeBytes: 1568001}}}`, "values.sizeBytes: Invalid value: must be at most 1568000"},
+		"too long a request": {`{type: Txn, txn: {putsPerTransaction: 10, values: {sizeBytes: 1047865}}}`, "do not fit into one request of 10 MiB"},
+		"too long a value":   {`{type: Txn, txn: {mode: CompareAndSwap, values: {sizeBytes: 10480001}}}`, "values.sizeBytes: Invalid value: must be at most 10480000"},
 		"keys that are long": {`{type: Txn, txn: {mode: CompareAndSwap, keys: {count: 11, sizeBytes: 1}}}`, "raise sizeBytes or lower count"},
 	} {
 		t.Run(name, func(t *testing.T) { wantRefused(t, tc.want, edit{"spec.workload", tc.workload}) })

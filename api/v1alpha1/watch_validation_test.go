@@ -9,7 +9,7 @@ func TestAdmissionAcceptsWatches(t *testing.T) {
 		"as many as can be": `{type: Watch, watch: {streams: 10, watchersPerStream: 10000}}`,
 		"carriers":          `{type: Watch, watch: {streams: 4, connections: 4}}`,
 		"the shortest":      `{type: Watch, watch: {values: {sizeBytes: 16, minSizeBytes: 16}}}`,
-		"the longest":       `{type: Watch, watch: {values: {sizeBytes: 1568000}}}`,
+		"the longest":       `{type: Watch, watch: {values: {sizeBytes: 10480000}}}`,
 	} {
 		t.Run(name, func(t *testing.T) { wantTaken(t, edit{"spec.workload", workload}) })
 	}
@@ -30,7 +30,7 @@ func TestAdmissionRejectsWatches(t *testing.T) {
 		"too many watchers":    {`{type: Watch, watch: {streams: 10, watchersPerStream: 10001}}`, "streams (10, default 10) times watchersPerStream (10001, default 10) must be at most 100000"},
 		"idle carriers":        {`{type: Watch, watch: {streams: 4, connections: 5}}`, "watch.connections: Invalid value: must be at most watch.streams (4, default 10), found 5"},
 		"values too short":     {`{type: Watch, watch: {values: {sizeBytes: 15}}}`, "must be at least 16"},
-		"values too long":      {`{type: Watch, watch: {values: {sizeBytes: 1568001}}}`, "values.sizeBytes: Invalid value: must be at most 1568000"},
+		"values too long":      {`{type: Watch, watch: {values: {sizeBytes: 10480001}}}`, "values.sizeBytes: Invalid value: must be at most 10480000"},
 		"some too short":       {`{type: Watch, watch: {values: {minSizeBytes: 15}}}`, "at least 16"},
 		"longer than they are": {`{type: Watch, watch: {values: {sizeBytes: 20, minSizeBytes: 21}}}`, "minSizeBytes: Invalid value: must be at most sizeBytes (20, default 256), the length of the longest value, found 21"},
 		"keys that are long":   {`{type: Watch, watch: {keys: {count: 11, sizeBytes: 1}}}`, "raise sizeBytes or lower count"},

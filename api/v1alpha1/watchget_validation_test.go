@@ -23,7 +23,7 @@ func TestAdmissionRejectsWatchGet(t *testing.T) {
 		"too many watchers":  {`{type: WatchGet, watchGet: {streams: 10, watchersPerStream: 10001}}`, "streams (10, default 10) times watchersPerStream (10001, default 100) must be at most 100000"},
 		"no event":           {`{type: WatchGet, watchGet: {events: 0}}`, "greater than or equal to 1"},
 		"too many events":    {`{type: WatchGet, watchGet: {events: 10001}}`, "less than or equal to 10000"},
-		"values too long":    {`{type: WatchGet, watchGet: {values: {sizeBytes: 1568001}}}`, "values.sizeBytes: Invalid value: must be at most 1568000"},
+		"values too long":    {`{type: WatchGet, watchGet: {values: {sizeBytes: 10480001}}}`, "values.sizeBytes: Invalid value: must be at most 10480000"},
 		"keys that are long": {`{type: WatchGet, watchGet: {keys: {count: 11, sizeBytes: 1}}}`, "raise sizeBytes or lower count"},
 	} {
 		t.Run(name, func(t *testing.T) { wantRefused(t, tc.want, edit{"spec.workload", tc.workload}) })

@@ -78,6 +78,7 @@ func FuzzReadReport(f *testing.F) {
 func fullReport(index int) *results.Snapshot {
 	s := runtest.Measured(index, 50, runtest.Throttled(0.25), runtest.Failing(3, "Unavailable", time.Millisecond), runtest.CutOff(2, time.Second), runtest.Events(1),
 		runtest.Told(runtest.Flushed(1000), runtest.Flushed(40), &results.MemberWindow{Unknown: "its metrics could not be read"}))
+	s.Operations[spec.OperationPut].Examples.Add("Unavailable", "etcdserver: no leader")
 	s.Target.WriteEstimateBytes = 1 << 20
 	s.Target.Changes = []results.Change{{Aspect: results.AspectLeader, Detail: "from a to b", At: runtest.WindowStart}}
 	s.Target.Unlisted, s.Target.Unobserved = "no answer", map[results.Aspect]string{results.AspectLeader: "no answer"}

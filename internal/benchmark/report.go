@@ -107,7 +107,7 @@ func reportOperations(merged *results.Snapshot, schema int) []reportOperation {
 // reportErrors has the codes that status has. The bound keeps a pod with many different codes from filling the report.
 func reportErrors(errors map[string]uint64) map[string]uint64 {
 	out := map[string]uint64{}
-	for _, e := range errorCounts(errors) {
+	for _, e := range errorCounts(errors, nil) {
 		out[e.Code] = uint64(e.Count)
 	}
 	return out

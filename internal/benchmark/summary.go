@@ -73,7 +73,7 @@ func operationSummary(op results.OperationSummary) v1alpha1.OperationSummary {
 		Failed:              int64(op.Failed),
 		Censored:            int64(op.Censored),
 		Late:                ifKnown(op.Late),
-		Errors:              errorCounts(op.Errors),
+		Errors:              errorCounts(op.Errors, op.Examples),
 		Lost:                int64(op.Lost),
 		Attempts:            int64(op.Attempts),
 		ThroughputPerSecond: text.RateOf(op.Throughput).Decimal(),
@@ -152,10 +152,10 @@ func thin(d results.Distribution) (out []spec.Statistic) {
 }
 
 // errorCounts are sorted by count, so that the limit cuts off the rarest.
-func errorCounts(errors map[string]uint64) []v1alpha1.ErrorCount {
+func errorCounts(errors map[string]uint64, examples map[string]string) []v1alpha1.ErrorCount {
 	var out []v1alpha1.ErrorCount
 	for code, n := range errors {
-		out = append(out, v1alpha1.ErrorCount{Code: code, Count: int64(n)})
+		out = append(out, v1alpha1.ErrorCount{Code: code, Count: int64(n), Example: examples[code]})
 	}
 	slices.SortFunc(out, func(a, b v1alpha1.ErrorCount) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Code, b.Code))

@@ -19,7 +19,8 @@ type client struct {
 	response Response
 	key, end []byte
 	// keys are the numbers of the keys in request.Pairs.
-	keys []int64
+	keys  []int64
+	taken workload.Taken
 	// pod is the index of the client's pod. value is the buffer for values that are marked with it.
 	pod   int
 	value []byte
@@ -121,7 +122,7 @@ func (c *client) valueOf(op workload.Operation) []byte {
 }
 
 func (c *client) preparePairs(op workload.Operation) {
-	c.keys = c.workload.AppendKeys(c.keys[:0], op)
+	c.keys = c.workload.AppendKeys(c.keys[:0], op, &c.taken)
 	c.request.Writes = c.workload.WritesOf(op)
 	for i, number := range c.keys {
 		p := &c.request.Pairs[i]

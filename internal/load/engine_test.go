@@ -390,7 +390,7 @@ func TestRecordersLoseNothing(t *testing.T) {
 			for i := range each {
 				response := Response{Sent: 1, Received: Instant(i + 1)}
 				if i%10 == 0 {
-					response.Code = "Aborted"
+					response.Code, response.Detail = "Aborted", "a message of the target"
 				}
 				r.record(n, spec.OperationPut, requestOutcome{response: &response, inWindow: true})
 			}
@@ -400,8 +400,9 @@ func TestRecordersLoseNothing(t *testing.T) {
 	close(ended)
 	reading.Wait()
 	got := r.results(spec.OperationPut)
-	if got.Latency.Count() != clients*each*9/10 || got.Failed.Count() != clients*each/10 || got.Errors["Aborted"] != clients*each/10 {
-		t.Errorf("got %d successes and %d failures, %v", got.Latency.Count(), got.Failed.Count(), got.Errors)
+	if got.Latency.Count() != clients*each*9/10 || got.Failed.Count() != clients*each/10 || got.Errors["Aborted"] != clients*each/10 ||
+		got.Examples["Aborted"] != "a message of the target" {
+		t.Errorf("got %d successes and %d failures, %v, %v", got.Latency.Count(), got.Failed.Count(), got.Errors, got.Examples)
 	}
 	if got.CompletedInWindow != got.Latency.Count() || r.last() != each {
 		t.Errorf("completed %d, last response at %d", got.CompletedInWindow, r.last())

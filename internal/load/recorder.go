@@ -51,7 +51,8 @@ type operationCounts struct {
 
 	completed, lost, attempts uint64
 
-	errors map[string]uint64
+	errors   map[string]uint64
+	examples results.Examples
 }
 
 // requestOutcome is the outcome of one measured request.
@@ -81,6 +82,7 @@ func (r *recorder) record(n int, operation spec.Operation, o requestOutcome) {
 	s.waited(c, &o)
 	if !o.response.Succeeded() {
 		c.fail(o.response.Code, o.response.Received-o.due, 1)
+		c.examples.Add(o.response.Code, o.response.Detail)
 		return
 	}
 	c.latency.Record(int64(o.response.Received - o.due))
@@ -364,6 +366,7 @@ func (c *operationCounts) addTo(sum *results.OperationResult) {
 	sum.Censored.Merge(&c.censored)
 	for code, n := range c.errors {
 		sum.Errors[code] += n
+		sum.Examples.Add(code, c.examples[code])
 	}
 }
 

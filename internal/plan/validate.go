@@ -15,8 +15,8 @@ import (
 // Limits of numbers, equal to those of the API or higher. With them, sums and products of a plan's numbers do not
 // overflow, and loops over them end in reasonable time.
 const (
-	// maxPrefixParts is half of spec.MaxTxnOperations: one transaction checks every prefix around a prefix.
-	maxPrefixParts = spec.MaxTxnOperations / 2
+	// maxPrefixParts is half of etcd's default limit of comparisons: one transaction checks every prefix around a prefix.
+	maxPrefixParts = 64
 	maxPods        = 1_000
 	maxConnections = 100_000
 	maxClients     = 1_000_000

@@ -39,7 +39,7 @@ var warnings = []warning{
 	{"WatchersResumed", "watchers were resumed", "The stream of watchers broke, and events came late.", "Check the network and the members."},
 	{"WatchHistoryCompacted", "the history that watchers read was compacted", "After the compaction the load ran without watchers.", "Switch auto-compaction off, or let it keep the history for longer than the run takes."},
 	{"EventsTwice", "watchers received", "Events arrived twice, after a broken stream.", "Check the network and the members."},
-	{"RequestsFailed", "requests failed (", "Some requests failed. The message has their number and the most frequent error.", "Look up the error: for example `ResourceExhausted` means that etcd has no space left or is overloaded."},
+	{"RequestsFailed", "requests failed (", "Some requests failed. The message has their number, and the most frequent error with an example of its message.", "Look up the error: for example `ResourceExhausted` means that etcd has no space left or is overloaded."},
 	{"EventsNotCounted", "it is not known whether the failed or unanswered puts caused events", "Puts failed or had no response, so it is unknown how many events were due.", "Look at the failed puts first."},
 	{"CoarsePercentiles", "percentiles come from termination messages", "The percentiles are less exact than usual, because the operator could not read the pod's metrics.", "Check network policies between the operator and the client pods."},
 	{"DisturbanceMissing", "reported no disturbance of type", "A requested disturbance did not happen, because the window was over first.", "Measure for longer, or lower `everySeconds`."},

@@ -140,7 +140,7 @@ func (t *table) target() string {
 func (t *table) errors() {
 	for _, op := range t.b.Status.Summary.Operations {
 		for _, e := range op.Errors {
-			t.line("%s failed with %s: %s", op.Operation, e.Code, text.Grouped(e.Count))
+			t.sentence("", text.WithExample(fmt.Sprintf("%s failed with %s: %s", op.Operation, e.Code, text.Grouped(e.Count)), e.Example))
 		}
 		if op.Lost > 0 {
 			t.sentence("", fmt.Sprintf("%s changed nothing because another client was faster: %s of %s successful requests", op.Operation, text.Grouped(op.Lost), text.Grouped(op.Succeeded)))

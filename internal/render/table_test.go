@@ -111,8 +111,12 @@ func TestTableOfDeletions(t *testing.T) {
 	wantLine(t, lines, "Delete 100 4 10 all members 100 50.5ms 126 MB")
 }
 
+func exemplified(s *results.Snapshot) {
+	s.Operations[spec.OperationPut].Examples.Add("Unavailable", "etcdserver: no leader")
+}
+
 func TestTableShowsWhatWentWrong(t *testing.T) {
-	b := finished([]*results.Snapshot{runtest.Measured(0, 98, runtest.Failing(1200, "Unavailable", time.Millisecond), runtest.CutOff(2, time.Minute), runtest.Late(3, time.Minute))},
+	b := finished([]*results.Snapshot{runtest.Measured(0, 98, runtest.Failing(1200, "Unavailable", time.Millisecond), exemplified, runtest.CutOff(2, time.Minute), runtest.Late(3, time.Minute))},
 		runtest.Objectives(runtest.MaxErrors(0), runtest.MaxLatency(spec.StatisticMean, 1)),
 		func(b *v1alpha1.EtcdBenchmark) {
 			b.Status.Summary.Warnings = []string{strings.Repeat("the disk was slow ", 20)}
@@ -121,7 +125,7 @@ func TestTableShowsWhatWentWrong(t *testing.T) {
 			})
 		})
 	text, lines := cells(t, b)
-	wantLine(t, lines, "Put failed with Unavailable: 1,200")
+	wantLine(t, lines, "Put failed with Unavailable: 1,200 (etcdserver: no leader)")
 	wantLine(t, lines, "Put: 2 requests had no answer when the run ended, or were due and not sent")
 	wantLine(t, lines, "Put: 3 of 1,300 measured requests were sent late (by more than 250 µs, and by more than a tenth of")
 	for _, want := range []string{"MISSED", "≥60s", "≥: at least,", "–: fewer than ten", "warning: ", "etcdctl del --prefix x/"} {

@@ -126,6 +126,9 @@ func (r *OperationResult) merge(other *OperationResult) {
 	r.Failed.Merge(&other.Failed)
 	r.Censored.Merge(&other.Censored)
 	addCounts(r.Errors, other.Errors)
+	for _, code := range slices.Sorted(maps.Keys(other.Examples)) {
+		r.Examples.Add(code, other.Examples[code])
+	}
 	r.CompletedInWindow += other.CompletedInWindow
 	r.Lost += other.Lost
 	r.Attempts += other.Attempts

@@ -15,6 +15,7 @@ func mergeable() []*Snapshot {
 	all := []*Snapshot{finalSnapshot(0, 500, spec.OperationPut), finalSnapshot(1, 300, spec.OperationPut, spec.OperationRange), finalSnapshot(2, 1000, spec.OperationPut)}
 	put := all[2].Operations[spec.OperationPut]
 	put.Failed, put.Errors["Unavailable"], put.Lost, put.Attempts = recorded(5e9), 1, 3, 1500
+	put.Examples.Add("Unavailable", "request timed out")
 	all[0].Operations[spec.OperationPut].Lost, all[0].Operations[spec.OperationPut].Attempts = 2, 2
 	return all
 }

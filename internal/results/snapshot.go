@@ -221,7 +221,8 @@ type OperationResult struct {
 	// then.
 	Censored Histogram
 	// Errors counts failed requests by gRPC status code, for example "Unavailable", and missed events by ErrorMissed.
-	Errors map[string]uint64
+	Errors   map[string]uint64
+	Examples Examples
 	// CompletedInWindow counts successes whose response came in [W0, W1). It includes requests that were due in the
 	// warm-up; no other number does.
 	CompletedInWindow uint64

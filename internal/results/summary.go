@@ -97,7 +97,8 @@ type OperationSummary struct {
 	// Succeeded, Failed and Censored requests.
 	Succeeded, Failed, Censored uint64
 	// Errors counts failed requests by gRPC status code.
-	Errors map[string]uint64
+	Errors   map[string]uint64
+	Examples Examples
 	// Late counts the requests that were sent late enough to distort the latency (see HarmlessLateness), independent of
 	// their result. It is nil if the buckets are lost.
 	Late *uint64
@@ -250,6 +251,7 @@ func summarizeOperation(operation spec.Operation, r *OperationResult, t timing) 
 		Operation: operation,
 		Succeeded: r.Latency.Count(), Failed: r.Failed.Count(), Censored: r.Censored.Count(),
 		Errors:     r.Errors,
+		Examples:   r.Examples,
 		Lost:       r.Lost,
 		Attempts:   r.Attempts,
 		Completed:  completed,

@@ -26,6 +26,14 @@ func Shorten(text string, limit int) string {
 // Printable is Shorten to MaxBytes.
 func Printable(text string) string { return Shorten(text, MaxBytes) }
 
+// WithExample adds an example in parentheses, if there is one.
+func WithExample(text, example string) string {
+	if example == "" {
+		return text
+	}
+	return text + " (" + example + ")"
+}
+
 func printable(r rune) rune {
 	if unicode.IsPrint(r) {
 		return r

@@ -254,9 +254,9 @@ func failures(o results.OperationSummary) string {
 	total := o.Succeeded + o.Failed + o.Censored
 	message := fmt.Sprintf("%s of %s %s requests failed (%.3g%%)", text.Grouped(o.Failed), text.Grouped(total), o.Operation, 100*float64(o.Failed)/float64(total))
 	if len(codes) > 0 {
-		message += ", most often with " + codes[0]
+		message += ", most often with " + text.WithExample(codes[0], o.Examples[codes[0]])
 	}
-	if len(codes) > 0 && o.Operation.IsAgreed() && codes[0] == "ResourceExhausted" {
+	if len(codes) > 0 && o.Operation.IsAgreed() && codes[0] == "ResourceExhausted" && !strings.Contains(o.Examples[codes[0]], "larger than max") {
 		message += ": etcd refused writes because it had no space left or was overloaded; `etcdctl alarm list` shows whether NOSPACE is set, and only an administrator of the target can clear it"
 	}
 	if o.Censored > 0 {

@@ -44,6 +44,23 @@ func TestWarningsGroupDigits(t *testing.T) {
 	}
 }
 
+// The code alone does not say what was refused.
+func TestTheWarningOfFailuresHasTheMessage(t *testing.T) {
+	const noSpace = "etcdserver: mvcc: database space exceeded"
+	for message, wantAdvice := range map[string]bool{
+		"": true, noSpace: true, "grpc: received message larger than max (3000000 vs. 2097152)": false,
+	} {
+		s := runtest.Measured(0, 90, runtest.Failing(10, "ResourceExhausted", time.Millisecond), runtest.Failing(1, "Unavailable", time.Millisecond))
+		s.Operations[spec.OperationPut].Examples.Add("ResourceExhausted", message)
+		s.Operations[spec.OperationPut].Examples.Add("Unavailable", "another")
+		warnings := Warnings(runtest.Puts(), results.Summarize([]*results.Snapshot{s}))
+		i := slices.IndexFunc(warnings, func(w string) bool { return strings.Contains(w, "11 of 101 Put requests failed") })
+		if i < 0 || !strings.Contains(warnings[i], message) || strings.Contains(warnings[i], "()") || strings.Contains(warnings[i], "NOSPACE") != wantAdvice {
+			t.Errorf("%q: the warnings are %q", message, warnings)
+		}
+	}
+}
+
 // pod is a pod with a window from start to end and n successes.
 func pod(start, end time.Duration, n int) *results.Snapshot {
 	s := &results.Snapshot{

@@ -77,7 +77,7 @@ func TestWriteEstimateOfLargeEntries(t *testing.T) {
 	if got, _ := r.WriteEstimate(); got != 10*3*4096 {
 		t.Errorf("got %d bytes for 10 values of 10,000, wanted three pages for each", got)
 	}
-	r.Workload.Put.Values.SizeBytes, r.Load.Requests = 1_568_000, new(int64(1<<60))
+	r.Workload.Put.Values.SizeBytes, r.Load.Requests = spec.MaxRequestBytes, new(int64(1<<60))
 	if got, known := r.WriteEstimate(); !known || got <= 0 {
 		t.Errorf("got %d bytes for more than any disk holds, wanted very many", got)
 	}

@@ -50,9 +50,7 @@ func (k *KeyWriter) IsNumbered(key []byte) bool {
 const (
 	maxKeys     = 1_000_000_000
 	maxKeyBytes = 4096
-	// maxValueBytes is the size of etcd's largest request.
-	maxValueBytes = 1536 << 10
-	maxSeconds    = 7 * 24 * 60 * 60
+	maxSeconds  = 7 * 24 * 60 * 60
 )
 
 // checkKeys returns all errors of keys and values, joined.
@@ -88,7 +86,7 @@ func checkValues(v spec.Values) error {
 	return errors.Join(
 		oneOf("values.content", v.Content, spec.ContentRandom, spec.ContentZero, spec.ContentCompressible),
 		oneOf("values.sizeDistribution", v.SizeDistribution, spec.SizesUniform, spec.SizesLogUniform),
-		Wanted(size >= 0 && size <= maxValueBytes, "values.sizeBytes", fmt.Sprintf("0 to %d", maxValueBytes), size),
+		Wanted(size >= 0 && size <= spec.MaxRequestBytes, "values.sizeBytes", fmt.Sprintf("0 to %d", spec.MaxRequestBytes), size),
 		Wanted(v.ZeroPercent() >= 0 && v.ZeroPercent() <= 100, "values.randomPercent", "0 to 100", deref(v.RandomPercent)),
 		Wanted(shortest >= 0 && shortest <= size, "values.minSizeBytes", fmt.Sprintf("0 to %d, the length of the longest", size), shortest),
 		Wanted(v.SizeDistribution != spec.SizesLogUniform || shortest > 0, "values.minSizeBytes", "at least 1 with LogUniform, which gives every doubling of the size the same probability: a size of 0 cannot be doubled", shortest),

@@ -58,7 +58,7 @@ func TestTheShareOfWritesIsRightOverManyTransactions(t *testing.T) {
 
 func TestSTMTakesItsKeysAndPreloadsAllOfThem(t *testing.T) {
 	w := stmOf(4, 50)
-	if keys := w.AppendKeys(nil, w.At(Measured, 3)); len(keys) != 4 {
+	if keys := w.AppendKeys(nil, w.At(Measured, 3), new(Taken)); len(keys) != 4 {
 		t.Errorf("a transaction takes %v, wanted 4 keys", keys)
 	}
 	if w.PreloadCount() != 1_000 || w.Preload(9).Kind != spec.OperationPut {
@@ -85,13 +85,15 @@ func TestValidateRefusesSTM(t *testing.T) {
 		return softly(changed)
 	}
 	requireProblems(t, map[string]problem{
-		"without its field":        {func(r *Run) { r.Workload.Type = spec.WorkloadSTM }, "workload: wanted the field of type STM"},
-		"of another workload":      {func(r *Run) { r.Workload.STM = &good }, "workload: wanted the field of type Put"},
-		"an unknown isolation":     {with(func(s *spec.STM) { s.Isolation = "Chaos" }), "workload.stm.isolation"},
-		"an unknown locker":        {with(func(s *spec.STM) { s.Locker = "Padlock" }), "workload.stm.locker"},
-		"no keys":                  {with(func(s *spec.STM) { s.KeysPerTransaction = 0 }), "workload.stm.keysPerTransaction"},
-		"too many keys":            {with(func(s *spec.STM) { s.Isolation, s.KeysPerTransaction = spec.IsolationSerializable, 129 }), "workload.stm.keysPerTransaction"},
-		"too many comparisons":     {with(func(s *spec.STM) { s.KeysPerTransaction, s.WritePercent = 127, 1 }), "workload.stm.keysPerTransaction"},
+		"without its field":    {func(r *Run) { r.Workload.Type = spec.WorkloadSTM }, "workload: wanted the field of type STM"},
+		"of another workload":  {func(r *Run) { r.Workload.STM = &good }, "workload: wanted the field of type Put"},
+		"an unknown isolation": {with(func(s *spec.STM) { s.Isolation = "Chaos" }), "workload.stm.isolation"},
+		"an unknown locker":    {with(func(s *spec.STM) { s.Locker = "Padlock" }), "workload.stm.locker"},
+		"no keys":              {with(func(s *spec.STM) { s.KeysPerTransaction = 0 }), "workload.stm.keysPerTransaction"},
+		"too many keys": {with(func(s *spec.STM) {
+			s.Isolation, s.KeysPerTransaction = spec.IsolationSerializable, spec.MaxTxnOperations+1
+		}), "workload.stm.keysPerTransaction"},
+		"too many comparisons":     {with(func(s *spec.STM) { s.KeysPerTransaction, s.WritePercent = spec.MaxTxnOperations-1, 1 }), "workload.stm.keysPerTransaction"},
 		"far too many comparisons": {with(func(s *spec.STM) { s.KeysPerTransaction, s.WritePercent, s.Keys.Count = 21_474_837, 100, 100_000_000 }), "workload.stm.keysPerTransaction"},
 		"more keys than there are": {with(func(s *spec.STM) { s.Keys.Count = 3 }), "workload.stm.keysPerTransaction"},
 		"more than all written":    {with(func(s *spec.STM) { s.WritePercent = 101 }), "workload.stm.writePercent"},

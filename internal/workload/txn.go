@@ -1,6 +1,10 @@
 package workload
 
-import "github.com/etcdbench/etcd-benchmark-operator/api/spec"
+import (
+	"fmt"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+)
 
 // txn writes several keys, or swaps one, with each transaction.
 type txn struct {
@@ -50,7 +54,7 @@ func (k txn) check(r *Run) []error {
 	return append(k.keyed.check(r),
 		oneOf("workload.txn.mode", k.settings.Mode, spec.TxnPuts, spec.TxnCompareAndSwap),
 		Wanted(k.swaps() == (k.settings.Mode == spec.TxnCompareAndSwap), "workload.txn.putsPerTransaction", "to be set if, and only if, mode is Puts", puts),
-		Wanted(puts >= 0 && puts <= spec.MaxTxnOperations, "workload.txn.putsPerTransaction", "1 to 128", puts),
+		Wanted(puts >= 0 && puts <= spec.MaxTxnOperations, "workload.txn.putsPerTransaction", fmt.Sprintf("1 to %d", spec.MaxTxnOperations), puts),
 		Wanted(int64(puts) <= k.space.Count, "workload.txn.putsPerTransaction", "at most keys.count: a transaction writes a key once", puts),
 	)
 }

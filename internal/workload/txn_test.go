@@ -32,7 +32,7 @@ func TestValidateRefusesATransaction(t *testing.T) {
 	requireProblems(t, map[string]problem{
 		"without its field":     {func(r *Run) { r.Workload.Type = spec.WorkloadTxn }, "workload: wanted the field of type Txn"},
 		"of another workload":   {func(r *Run) { r.Workload.Txn = &spec.Txn{Mode: spec.TxnPuts, PutsPerTransaction: &puts} }, "workload: wanted the field of type Put"},
-		"too long":              {transacting(129, someKeys), "workload.txn.putsPerTransaction"},
+		"too long":              {transacting(spec.MaxTxnOperations+1, someKeys), "workload.txn.putsPerTransaction"},
 		"negative":              {transacting(-1, someKeys), "workload.txn.putsPerTransaction"},
 		"of more keys than are": {transacting(3, spec.Keys{Count: 2, SizeBytes: 8, Distribution: spec.Sequential}), "workload.txn.putsPerTransaction"},
 		"of no puts":            {func(r *Run) { transacting(0, someKeys)(r); r.Workload.Txn.Mode = spec.TxnPuts }, "workload.txn.putsPerTransaction"},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc/status"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
@@ -130,8 +131,16 @@ func (c *conn) Client(ctx context.Context, client int) (load.Conn, error) {
 func finish(resp *load.Response, err error) {
 	resp.Received = load.Now()
 	if err != nil {
-		resp.Code, resp.Detail = codeOf(err).String(), err.Error()
+		resp.Code, resp.Detail = codeOf(err).String(), messageIn(err)
 	}
+}
+
+// messageIn is the server's own message, if the error has one.
+func messageIn(err error) string {
+	if s, ok := status.FromError(err); ok {
+		return s.Message()
+	}
+	return err.Error()
 }
 
 // single is an operation that is one call of clientv3.

@@ -3,6 +3,7 @@ package etcd
 import (
 	"context"
 	"errors"
+	"math"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -48,12 +49,14 @@ func (d *Driver) dialAs(ctx context.Context, creds *credentials, endpoints ...st
 	return client, nil
 }
 
+// config leaves it to the server which requests are too large.
 func (d *Driver) config(creds *credentials, endpoints ...string) clientv3.Config {
 	return clientv3.Config{
 		Endpoints:            urls(endpoints, creds.tls != nil),
 		TLS:                  creds.tls.Clone(),
 		DialTimeout:          dialTimeout,
 		MaxUnaryRetries:      1,
+		MaxCallSendMsgSize:   math.MaxInt32,
 		Logger:               zap.NewNop(),
 		DialKeepAliveTime:    keepAliveTime,
 		DialKeepAliveTimeout: keepAliveTimeout,

@@ -21,7 +21,7 @@ const stormParallel = 64
 // storm grants leases with keys, lets them expire, and waits until etcd has deleted the last key. The step that it
 // returns begins when the first lease was due to expire.
 func (d *Driver) storm(ctx context.Context, client *clientv3.Client, s spec.LeaseExpirySettings) load.Step {
-	g := &granter{driver: d, client: client, storm: s, number: d.storms.Add(1) - 1}
+	g := &granter{driver: d, client: client, storm: s, number: d.storms.Add(1) - 1, keys: newBatches(usualOperations)}
 	due, err := g.grantAll(ctx)
 	if err == nil {
 		err = pause(ctx, due.Sub(load.Now()))
@@ -40,6 +40,8 @@ type granter struct {
 	storm  spec.LeaseExpirySettings
 	number int64
 	next   atomic.Int64
+	// keys are those that one transaction attaches to a lease.
+	keys *batches
 
 	mutex sync.Mutex
 	// due is when the first lease expires; 0 before the first grant.
@@ -75,20 +77,21 @@ func (g *granter) grant(ctx context.Context, i int64) error {
 		return fmt.Errorf("granting lease %016x: %w", id, err)
 	}
 	g.note(load.Now().Add(time.Duration(granted.TTL) * time.Second))
-	for from := int64(0); from < g.storm.KeysPerLease; from += spec.MaxTxnOperations {
+	err = g.keys.each(g.storm.KeysPerLease, func(from, to int64) error {
 		var puts []clientv3.Op
-		for k := from; k < min(from+spec.MaxTxnOperations, g.storm.KeysPerLease); k++ {
+		for k := from; k < to; k++ {
 			puts = append(puts, clientv3.OpPut(fmt.Sprintf("%s%d/%d", g.driver.stormPrefix(g.number), i, k), "", clientv3.WithLease(clientv3.LeaseID(id))))
 		}
 		out, err := g.client.Txn(ctx).If(g.driver.mayWrite()...).Then(puts...).Commit()
 		if err == nil && !out.Succeeded {
 			err = load.ErrDisowned
 		}
-		if err != nil {
-			return fmt.Errorf("attaching keys to lease %016x: %w", id, err)
-		}
+		return err
+	})
+	if err != nil {
+		err = fmt.Errorf("attaching keys to lease %016x: %w", id, err)
 	}
-	return nil
+	return err
 }
 
 func (g *granter) note(due load.Instant) {

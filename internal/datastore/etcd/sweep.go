@@ -17,8 +17,7 @@ import (
 const (
 	// sweepBlock is the most keys that one transaction deletes: a huge transaction stalls etcd.
 	sweepBlock = 1000
-	// sweepNames is the most keys that one transaction deletes by name: an equal part of a block, below etcd's limit
-	// spec.MaxTxnOperations.
+	// sweepNames is the most keys that one transaction deletes by name: an equal part of a block, below usualOperations.
 	sweepNames = sweepBlock / 8
 	// sweepLookahead is how many numbers ahead the sweep looks for the next key. etcd visits every existing key in this
 	// range, so the range is short where keys exist, and grows where none do.
@@ -86,11 +85,11 @@ func (d *Driver) errKeysOfOthers() error {
 }
 
 func (d *Driver) deleteLoad(ctx context.Context, client *clientv3.Client, released int64) error {
-	own := ownKeys{driver: d, client: client, keys: d.plan.KeyWriter(), released: released}
+	own := ownKeys{driver: d, client: client, keys: d.plan.KeyWriter(), names: newBatches(sweepNames), released: released}
 	if d.plan.UsesRegistry() {
 		return own.deleteObjects(ctx)
 	}
-	s := sweeper{ownKeys: own, count: d.plan.Keys().Count, lookahead: sweepLookahead}
+	s := sweeper{ownKeys: own, count: d.plan.Keys().Count, atOnce: sweepBlock, lookahead: sweepLookahead}
 	return s.walk(ctx)
 }
 
@@ -99,6 +98,8 @@ type ownKeys struct {
 	driver *Driver
 	client *clientv3.Client
 	keys   workload.KeyWriter
+	// names are the keys that one transaction deletes by name.
+	names *batches
 	// released is the revision at which the last pod gave up its registration.
 	released int64
 }
@@ -132,10 +133,9 @@ func (o ownKeys) deleteListed(ctx context.Context, from, to string) error {
 		}
 		from = string(page.Kvs[len(page.Kvs)-1].Key) + "\x00"
 		own := slices.DeleteFunc(page.Kvs, func(kv *mvccpb.KeyValue) bool { return !o.owns(kv) })
-		for some := range slices.Chunk(own, sweepNames) {
-			if err := o.deleteUnchanged(ctx, some); err != nil {
-				return err
-			}
+		err = o.names.each(int64(len(own)), func(from, to int64) error { return o.deleteUnchanged(ctx, own[from:to]) })
+		if err != nil {
+			return err
 		}
 	}
 }

@@ -19,7 +19,9 @@ type sweeper struct {
 	// count is the number of key numbers.
 	count int64
 	// next is the lowest number whose key may exist.
-	next      int64
+	next int64
+	// atOnce is the length of a block.
+	atOnce    int64
 	lookahead int64
 }
 
@@ -81,13 +83,17 @@ func (s *sweeper) walk(ctx context.Context) error {
 // block deletes the keys of the next numbers, and continues at the first key after them.
 func (s *sweeper) block(ctx context.Context) error {
 	count := s.count
-	block := numbers{s.next, min(s.next+sweepBlock, count)}
+	block := numbers{s.next, min(s.next+s.atOnce, count)}
 	horizon := min(block.to+s.lookahead, count)
 	look := []clientv3.Op{clientv3.OpGet(s.after(block.to-1), clientv3.WithRange(s.after(horizon-1)), clientv3.WithLimit(1), clientv3.WithKeysOnly())}
 	for _, part := range block.parts() {
 		look = append(look, s.counting(part))
 	}
 	seen, err := commit(ctx, s.client, nil, look...)
+	if isTooLarge(err) && s.atOnce > sweepNames {
+		s.atOnce /= 2
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -124,13 +130,16 @@ func (s *sweeper) delete(ctx context.Context, block numbers, counts []*etcdserve
 	return context.Cause(ctx)
 }
 
-func (s *sweeper) deletePart(ctx context.Context, n numbers) error {
-	from, to := s.key(n.from), s.after(n.to-1)
-	done, err := s.ownKeys.delete(ctx, from, to, s.byName(n)...)
-	if err == nil && !done {
-		err = s.deleteListed(ctx, from, to)
-	}
-	return err
+func (s *sweeper) deletePart(ctx context.Context, part numbers) error {
+	return s.names.each(part.size(), func(first, end int64) error {
+		n := numbers{part.from + first, part.from + end}
+		from, to := s.key(n.from), s.after(n.to-1)
+		done, err := s.ownKeys.delete(ctx, from, to, s.byName(n)...)
+		if err == nil && !done {
+			err = s.deleteListed(ctx, from, to)
+		}
+		return err
+	})
 }
 
 func (s *sweeper) counting(n numbers) clientv3.Op {

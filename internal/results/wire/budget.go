@@ -43,7 +43,7 @@ var tiers = [...]tier{
 // selection is the part of a snapshot that goes into a message. The state of the pod and of its window is always
 // included.
 type selection struct {
-	operations, target, figures, marks bool
+	operations, target, figures, marks, examples bool
 	// points of the timeline.
 	points int
 	// schemas of the tiers.
@@ -71,6 +71,7 @@ var steps = slices.Concat(
 	[]step{
 		{[]func(*selection){selectTarget}, MaxTerminationBytes},
 		{[]func(*selection){selectFigures}, MaxTerminationBytes},
+		{[]func(*selection){selectExamples}, MaxTerminationBytes},
 		{[]func(*selection){selectMarks}, MaxTerminationBytes},
 		{[]func(*selection){selectPoints(maxMessagePoints), selectPoints(maxMessagePoints / 2), selectPoints(maxMessagePoints / 4)}, MaxTerminationBytes},
 	},
@@ -81,6 +82,8 @@ func selectTarget(c *selection) { c.target = true }
 func selectPoints(n int) func(*selection) { return func(c *selection) { c.points = n } }
 
 func selectMarks(c *selection) { c.marks = true }
+
+func selectExamples(c *selection) { c.examples = true }
 
 func selectFigures(c *selection) { c.figures = c.target }
 
@@ -97,8 +100,8 @@ func tierSteps() []step {
 }
 
 // TerminationMessage encodes the snapshot in at most MaxTerminationBytes of text. It lowers the resolution of
-// histograms until they fit; parts that do not fit at all are named in Omitted of the decoded snapshot. The marks of
-// disturbances and the timeline get the remaining room; their absence is not recorded.
+// histograms until they fit; parts that do not fit at all are named in Omitted of the decoded snapshot. The examples of
+// errors, the marks of disturbances and the timeline get the remaining room; their absence is not recorded.
 func TerminationMessage(s *results.Snapshot) []byte {
 	chosen, d := selection{}, newDeflater()
 	for i := range chosen.schemas {
@@ -159,6 +162,9 @@ func selected(s *results.Snapshot, c selection) *results.Snapshot {
 	part.Operations = map[spec.Operation]*results.OperationResult{}
 	for operation, result := range s.Operations {
 		part.Operations[operation] = reduced(result, c.schemas)
+		if !c.examples {
+			part.Operations[operation].Examples = nil
+		}
 	}
 	for i, t := range tiers {
 		if c.schemas[i] == withoutBuckets && t.hasAny(s) {

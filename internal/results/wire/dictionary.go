@@ -70,7 +70,11 @@ func typicalTimeline() results.Timeline {
 func typicalResult() *results.OperationResult {
 	r := &results.OperationResult{
 		Errors: map[string]uint64{"DeadlineExceeded": 1, "ResourceExhausted": 1, "Unavailable": 1},
-		Lost:   1, Attempts: 4,
+		Examples: results.Examples{
+			"DeadlineExceeded": "context deadline exceeded", "InvalidArgument": "etcdserver: request is too large",
+			"ResourceExhausted": "etcdserver: mvcc: database space exceeded", "Unavailable": "etcdserver: request timed out",
+		},
+		Lost: 1, Attempts: 4,
 	}
 	for _, h := range r.Histograms() {
 		for range len(r.Errors) {

@@ -43,6 +43,7 @@ func operationFamilies() []family {
 			func(r *results.OperationResult) *results.Histogram { return &r.Censored }),
 		[]family{
 			errorsFamily(),
+			exampleFamily(),
 			countFamily("etcdbench_requests_completed_in_window_total",
 				"Successful measured requests that were answered before the window ended.",
 				func(r *results.OperationResult) (*uint64, bool) { return &r.CompletedInWindow, true }),
@@ -181,6 +182,29 @@ func errorsFamily() family {
 			}
 			result.Errors[m.labels[1]], err = counts[uint64]().decode(m.value)
 			return err
+		},
+	}
+}
+
+func exampleFamily() family {
+	return family{
+		name: "etcdbench_request_error_example_info", help: "The message of one failed measured request, by gRPC status code.",
+		kind: dto.MetricType_GAUGE, labels: []string{"operation", "code", "message"},
+		write: func(s *results.Snapshot, emit func(metric)) {
+			for _, operation := range sortedKeys(s.Operations) {
+				examples := s.Operations[operation].Examples
+				for _, code := range sortedKeys(examples) {
+					emit(metric{labels: []string{string(operation), code, examples[code]}, value: 1})
+				}
+			}
+		},
+		read: func(s *results.Snapshot, m metric) error {
+			result, err := operationOf(s, m.labels[0])
+			if err != nil {
+				return err
+			}
+			result.Examples.Add(m.labels[1], m.labels[2])
+			return nil
 		},
 	}
 }

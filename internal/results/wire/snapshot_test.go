@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -200,7 +201,9 @@ func randomResult(r *rand.Rand) *results.OperationResult {
 	}
 	for left := result.Failed.Count(); left > 0; {
 		n := 1 + r.Uint64N(left)
-		result.Errors[fmt.Sprintf("Code(%d)", len(result.Errors)%20)] += n
+		code := fmt.Sprintf("Code(%d)", len(result.Errors)%20)
+		result.Errors[code] += n
+		result.Examples.Add(code, []string{"", "etcdserver: \"request\" is too large, C:\\", strings.Repeat("é\n", 200)}[r.IntN(3)])
 		left -= n
 	}
 	result.CompletedInWindow = r.Uint64N(result.Latency.Count() + 1)

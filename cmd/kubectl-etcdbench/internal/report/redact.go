@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -164,9 +165,25 @@ func (r *redaction) run(run *v1alpha1.EtcdBenchmark) {
 			r.address(m.Endpoint)
 		}
 	}
+	if s := run.Status.Summary; s != nil {
+		r.examples(s.Operations)
+	}
 	for _, p := range run.Status.Pods {
 		r.name("pod", p.Name)
 		r.name("node", p.Node)
+	}
+}
+
+// addressIn matches addresses in a text that a server or a proxy wrote.
+var addressIn = regexp.MustCompile(`\b(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?|\[[0-9A-Fa-f:.]+\](?::\d+)?|\b[\w-]+(?:\.[\w-]+)+:\d+`)
+
+func (r *redaction) examples(operations []v1alpha1.OperationSummary) {
+	for _, o := range operations {
+		for _, e := range o.Errors {
+			for _, address := range addressIn.FindAllString(e.Example, -1) {
+				r.address(address)
+			}
+		}
 	}
 }
 
