@@ -55,8 +55,9 @@ func (k *KeyWriter) AppendObject(dst []byte, resource Resource, number int64) []
 	return appendPadded(append(dst, "/event-"...), number, 12)
 }
 
-// IsObject reports whether AppendObject could have written a key.
-func (k *KeyWriter) IsObject(key []byte) bool {
+// IsObject reports whether a run with this prefix could have written a key by AppendObject.
+func IsObject(prefix string, key []byte) bool {
+	k := KeyWriter{prefix: prefix}
 	number, err := strconv.ParseInt(string(key[len(bytes.TrimRight(key, "0123456789")):]), 10, 64)
 	if err != nil {
 		return false

@@ -29,7 +29,7 @@ func (l *Leftovers) removeFromKine(ctx context.Context, client *clientv3.Client,
 		case r.isLast(key):
 			pods = append(pods, kv)
 			return false
-		case r.isOfRun(key):
+		case r.isOfRun(kv):
 			return true
 		}
 		done.Foreign++

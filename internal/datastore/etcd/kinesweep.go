@@ -12,6 +12,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 // Release implements load.Driver.
@@ -39,6 +40,9 @@ func (k *Kine) release(ctx context.Context, c kineClient) error {
 	case m.is(markerClaiming) && k.driver.index > 0:
 		return fmt.Errorf("client pod 0 is still claiming the prefix %s, so its marker %s was left", k.driver.plan.Prefix, k.driver.markerKey())
 	}
+	if err := k.hasLeft(ctx, c, m); err != nil {
+		return err
+	}
 	deleted, writers, err := k.claimState(ctx, c)
 	if err != nil || deleted {
 		return err
@@ -49,6 +53,15 @@ func (k *Kine) release(ctx context.Context, c kineClient) error {
 		}
 	}
 	return reach.AwaitDeleted(ctx, deletionFactor*k.driver.plan.PreloadCount(), func(ctx context.Context) (bool, int64, error) { return k.claimState(ctx, c) })
+}
+
+// hasLeft is called after a pod has given up its registration, or was given up. It writes a marker in the state deleting again:
+// this pod had joined before that state, and its keys must not be newer than the marker.
+func (k *Kine) hasLeft(ctx context.Context, c kineClient, m kineMarker) error {
+	if !m.is(markerDeleting) {
+		return nil
+	}
+	return k.setMarker(ctx, c, m, markerDeleting)
 }
 
 // deletionFactor is how much longer kine needs for a deletion than etcd.
@@ -129,6 +142,9 @@ func (k *Kine) clean(ctx context.Context, c kineClient, signs map[string]int64) 
 		if err := c.deleteAll(ctx, dead); err != nil {
 			return err
 		}
+		if err := k.hasLeft(ctx, c, m); err != nil {
+			return err
+		}
 	}
 }
 
@@ -178,13 +194,16 @@ func (k *Kine) check(ctx context.Context, c kineClient) (kineMarker, error) {
 }
 
 func (k *Kine) deleteObjects(ctx context.Context, c kineClient) error {
-	keys := k.driver.plan.KeyWriter()
 	from, to := k.driver.loadRange()
-	check := func(ctx context.Context) error {
-		_, err := k.check(ctx, c)
+	var marker kineMarker
+	check := func(ctx context.Context) (err error) {
+		marker, err = k.check(ctx, c)
 		return err
 	}
-	_, err := c.deletePages(ctx, from, to, check, func(kv *mvccpb.KeyValue) bool { return keys.IsObject(kv.Key) })
+	// The marker was last written when no pod could write any more.
+	_, err := c.deletePages(ctx, from, to, check, func(kv *mvccpb.KeyValue) bool {
+		return kv.ModRevision <= marker.kv.ModRevision && workload.IsObject(k.driver.plan.Prefix, kv.Key)
+	})
 	if errors.Is(err, errGone) {
 		return nil
 	}

@@ -83,12 +83,23 @@ func TestKineCleansAfterPodsThatAreGone(t *testing.T) {
 	if _, marked := left[cleaner.driver.markerKey()]; len(left) != 2 || !marked || left[foreign] == "" {
 		t.Errorf("wanted the marker and the key of others, found %d keys: %.300q", len(left), left)
 	}
-	kv, err := c.get(t.Context(), foreign)
-	if err != nil {
-		t.Fatal(err)
+	// A key of others that has the name of an object of the run.
+	later := objectsOf(p, 3)[2]
+	create(t, c, later, "precious")
+	if err := cleanAtOnce(t, cleaner); err == nil {
+		t.Error("wanted an error about keys of others")
 	}
-	if err := c.delete(t.Context(), foreign, kv.ModRevision); err != nil {
-		t.Fatal(err)
+	l := leftovers(t, p.Target.Endpoints)
+	if done, err := l.Remove(withTimeout(t), look(t, l, p.Prefix), 0); err != nil || done.Foreign != 2 {
+		t.Errorf("the command removed %+v, %v", done, err)
+	}
+	if left := keysUnder(t, c.Client.Client, p.Prefix); len(left) != 3 || left[later] != "precious" {
+		t.Errorf("wanted the marker and the two keys of others, found %d keys: %.300q", len(left), left)
+	}
+	for _, key := range []string{foreign, later} {
+		if err := c.remove(t.Context(), key); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for range 2 {
 		if err := cleanAtOnce(t, cleaner); err != nil {

@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -89,7 +90,7 @@ func TestAMarkerLostDuringTheDeletionIsReported(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if swept, err := last.deleteMarker(withTimeout(t), control); swept || err == nil {
+	if swept, err := last.deleteMarker(withTimeout(t), control, math.MaxInt64-1); swept || err == nil {
 		t.Errorf("the last pod returns %v, %v although keys are left", swept, err)
 	}
 }

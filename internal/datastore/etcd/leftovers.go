@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
@@ -63,6 +64,8 @@ type Leftover struct {
 	// marker is the revision of the marker, pods those of the pods' keys.
 	marker int64
 	pods   map[string]int64
+	// released is the revision from which on no pod could write; 0 if it is not known.
+	released int64
 }
 
 // IsSame reports whether nothing has changed between two looks at a prefix.
@@ -172,6 +175,10 @@ func (l *Leftovers) look(ctx context.Context, client *clientv3.Client, prefix st
 	}
 	for _, kv := range seen[0].Kvs {
 		out.Owner, out.marker = string(kv.Value), kv.ModRevision
+		// The marker of kine changes for other reasons, too, and says when it does for this one.
+		if isDeleting := strings.HasSuffix(out.Owner, string(markerDeleting)); len(seen[1].Kvs) == 0 && isDeleting == l.kine {
+			out.released = releasedIn(kv)
+		}
 	}
 	out.Quiet = plan.StillFor(0)
 	for _, kv := range seen[1].Kvs {
@@ -309,14 +316,10 @@ func (r *remover) deleteAll(ctx context.Context) error {
 		if err != nil || len(page.Kvs) == 0 {
 			return err
 		}
-		var keys []string
-		for _, kv := range page.Kvs {
-			keys = append(keys, string(kv.Key))
-		}
-		if err := r.deletePage(ctx, keys, page.Header.Revision); err != nil {
+		from = string(page.Kvs[len(page.Kvs)-1].Key) + "\x00"
+		if err := r.deletePage(ctx, page.Kvs, page.Header.Revision); err != nil {
 			return err
 		}
-		from = keys[len(keys)-1] + "\x00"
 		// Half of the time is left to other users of the target.
 		if err := pause(ctx, time.Since(began)); err != nil {
 			return err
@@ -325,20 +328,20 @@ func (r *remover) deleteAll(ctx context.Context) error {
 }
 
 // deletePage deletes the run's keys among consecutive ones, in one transaction for each stretch of them.
-func (r *remover) deletePage(ctx context.Context, keys []string, revision int64) error {
+func (r *remover) deletePage(ctx context.Context, keys []*mvccpb.KeyValue, revision int64) error {
 	for len(keys) > 0 {
 		n := 0
 		for n < len(keys) && r.isOfRun(keys[n]) {
 			n++
 		}
 		if n == 0 {
-			if !r.isLast(keys[0]) {
+			if !r.isLast(string(keys[0].Key)) {
 				r.done.Foreign++
 			}
 			keys = keys[1:]
 			continue
 		}
-		from, to := keys[0], keys[n-1]+"\x00"
+		from, to := string(keys[0].Key), string(keys[n-1].Key)+"\x00"
 		still := []clientv3.Cmp{unchanged(from, to, revision)}
 		if err := r.delete(ctx, still, int64(n), clientv3.OpDelete(from, clientv3.WithRange(to))); err != nil {
 			return err
@@ -366,13 +369,13 @@ func (r *remover) isLast(key string) bool {
 	return key == markerOf(r.old.Prefix) || strings.HasPrefix(key, r.old.Prefix+podsFolder)
 }
 
-// isOfRun reports whether a run writes such keys, under its prefix: those of the load are digits.
-func (r *remover) isOfRun(key string) bool {
-	rest := strings.TrimPrefix(key, r.old.Prefix)
-	for _, folder := range []string{".lock/", ".storm/", "registry/"} {
-		if strings.HasPrefix(rest, folder) {
-			return true
-		}
+// isOfRun reports whether the run can have written a key: it has the name of one, and is not newer than the run's last pod.
+// The size of numbered keys is not known here.
+func (r *remover) isOfRun(kv *mvccpb.KeyValue) bool {
+	if r.old.released > 0 && kv.ModRevision > r.old.released {
+		return false
 	}
-	return rest != "" && strings.Trim(rest, "0123456789") == ""
+	rest := strings.TrimPrefix(string(kv.Key), r.old.Prefix)
+	isInFolder := strings.HasPrefix(rest, ".lock/") || strings.HasPrefix(rest, ".storm/")
+	return isInFolder || workload.IsObject(r.old.Prefix, kv.Key) || rest != "" && strings.Trim(rest, "0123456789") == ""
 }

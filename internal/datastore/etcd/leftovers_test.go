@@ -30,7 +30,7 @@ func killed(t *testing.T, endpoints []string, client *clientv3.Client, prefix, u
 		put(t, client, fmt.Sprintf("%s%08d", prefix, i), "value")
 	}
 	put(t, client, prefix+".lock/1/a", "lock")
-	put(t, client, prefix+"registry/pods/a", "pod")
+	put(t, client, prefix+"registry/pods/namespace-1/pod-000000000001", "pod")
 }
 
 func leftovers(t *testing.T, endpoints []string) *Leftovers {

@@ -81,10 +81,20 @@ func (d *Driver) Release(ctx context.Context) (results.Cleaning, error) {
 	return results.CleaningKeysDeleted, nil
 }
 
+// leave gives up the registration of this pod, or of dead ones. It also writes the marker again: once no pod is left, the
+// marker's revision is that from which on no pod of the run could write. A full etcd refuses this put, and permits deletions.
+func (d *Driver) leave(ctx context.Context, client *clientv3.Client, guards []clientv3.Cmp, then ...clientv3.Op) (*clientv3.TxnResponse, error) {
+	out, err := commit(ctx, client, guards, append(then, clientv3.OpPut(d.markerKey(), d.plan.RunUID))...)
+	if isFull(err) {
+		out, err = commit(ctx, client, guards, then...)
+	}
+	return out, err
+}
+
 // release deletes this pod's registration. The response shows whether this pod was the last one, which deletes the keys
 // of all.
 func (d *Driver) release(ctx context.Context, client *clientv3.Client) error {
-	out, err := commit(ctx, client, []clientv3.Cmp{d.ownsPrefix()},
+	out, err := d.leave(ctx, client, []clientv3.Cmp{d.ownsPrefix()},
 		clientv3.OpDelete(d.podKey()),
 		clientv3.OpGet(d.podsPrefix(), clientv3.WithPrefix(), clientv3.WithCountOnly()))
 	switch {

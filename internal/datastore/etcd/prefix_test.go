@@ -248,7 +248,7 @@ func TestASweepStopsForAPodThatJoins(t *testing.T) {
 			if err := first.sweep(withTimeout(t), control, math.MaxInt64-1); err != errNotAlone {
 				t.Errorf("the sweep ended with %v, wanted %v", err, errNotAlone)
 			}
-			if swept, err := first.deleteMarker(withTimeout(t), control); swept || err != errNotAlone {
+			if swept, err := first.deleteMarker(withTimeout(t), control, math.MaxInt64-1); swept || err != errNotAlone {
 				t.Errorf("deleting the marker: %v, %v", swept, err)
 			}
 			if diff := cmp.Diff(before, keysUnder(t, client, ownPrefix)); diff != "" {

@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -40,18 +41,38 @@ func (d *Driver) Clean(ctx context.Context, signs map[string]int64) error {
 // clean first gives the dead pods up: from then on, the store refuses their signs of life.
 func (d *Driver) clean(ctx context.Context, client *clientv3.Client, signs map[string]int64) error {
 	still := unchanged(d.podsPrefix(), clientv3.GetPrefixRangeEnd(d.podsPrefix()), newest(signs))
-	out, err := commit(ctx, client, []clientv3.Cmp{d.ownsPrefix(), still}, clientv3.OpDelete(d.podsPrefix(), clientv3.WithPrefix()))
-	switch {
-	case err != nil:
-		return err
-	case out.Succeeded:
-		return d.sweep(ctx, client, out.Header.Revision)
+	for {
+		alone, err := commit(ctx, client, []clientv3.Cmp{d.ownsPrefix(), d.noPodWrites()}, clientv3.OpGet(d.markerKey()))
+		switch {
+		case err != nil:
+			return err
+		case alone.Succeeded:
+			return d.sweep(ctx, client, cmp.Or(releasedIn(alone.Responses[0].GetResponseRange().Kvs[0]), alone.Header.Revision))
+		}
+		dead, err := d.leave(ctx, client, []clientv3.Cmp{d.ownsPrefix(), still}, clientv3.OpDelete(d.podsPrefix(), clientv3.WithPrefix()))
+		switch {
+		case err != nil:
+			return err
+		case dead.Succeeded:
+			return d.sweep(ctx, client, dead.Header.Revision)
+		}
+		switch deleted, writers, err := d.claimState(ctx, client); {
+		case err != nil || deleted:
+			return err
+		case writers > 0:
+			return load.ErrStillWrites(d.podsPrefix())
+		}
+		// The pod has released since.
 	}
-	deleted, writers, err := d.claimState(ctx, client)
-	if err == nil && !deleted && writers > 0 {
-		err = load.ErrStillWrites(d.podsPrefix())
+}
+
+// releasedIn returns the revision from which on no pod of a run without registered pods could write, by the run's marker; 0
+// if it is not known, because the database was full.
+func releasedIn(marker *mvccpb.KeyValue) int64 {
+	if marker.ModRevision == marker.CreateRevision {
+		return 0
 	}
-	return err
+	return marker.ModRevision
 }
 
 // newest returns the newest of some revisions; 0 if there is none.
@@ -72,7 +93,7 @@ func (d *Driver) sweep(ctx context.Context, client *clientv3.Client, released in
 	if err := d.deleteLoad(ctx, client, released); err != nil {
 		return err
 	}
-	swept, err := d.deleteMarker(ctx, client)
+	swept, err := d.deleteMarker(ctx, client, released)
 	if err == nil && !swept {
 		err = d.errKeysOfOthers()
 	}
@@ -81,7 +102,7 @@ func (d *Driver) sweep(ctx context.Context, client *clientv3.Client, released in
 
 // errKeysOfOthers is the error of a sweep that left keys that the run did not write.
 func (d *Driver) errKeysOfOthers() error {
-	return load.Errorf(results.FailurePrefixNotEmpty, "found keys under %s that the run did not write; they and the marker %s were left alone", d.plan.Prefix, d.markerKey())
+	return load.Errorf(results.FailurePrefixNotEmpty, "found keys under %s that the run does not write, or that were written after its last pod had ended; they and the marker %s were left alone", d.plan.Prefix, d.markerKey())
 }
 
 func (d *Driver) deleteLoad(ctx context.Context, client *clientv3.Client, released int64) error {
@@ -161,18 +182,20 @@ func (o ownKeys) deleteUnchanged(ctx context.Context, keys []*mvccpb.KeyValue) e
 
 // owns reports whether the run can have written a key as it is.
 func (o ownKeys) owns(kv *mvccpb.KeyValue) bool {
-	isOwn := o.keys.IsNumbered
+	isOwn := o.keys.IsNumbered(kv.Key)
 	if o.driver.plan.UsesRegistry() {
-		isOwn = o.keys.IsObject
+		isOwn = workload.IsObject(o.driver.plan.Prefix, kv.Key)
 	}
-	return kv.ModRevision <= o.released && isOwn(kv.Key)
+	return isOwn && kv.ModRevision <= o.released
 }
 
 // deleteMarker gives up the prefix if none of the load's keys is left. Locks were deleted with their leases; other keys
-// beside them must not remain without the marker.
-func (d *Driver) deleteMarker(ctx context.Context, client *clientv3.Client) (swept bool, err error) {
-	out, err := commit(ctx, client, []clientv3.Cmp{d.ownsPrefix(), d.noPodWrites(), noKeyIn(d.loadRange())},
-		clientv3.OpDelete(d.plan.LockPrefix(), clientv3.WithPrefix()), clientv3.OpDelete(d.markerKey()))
+// beside them must not remain without the marker, and are deleted with it if they are no newer than released.
+func (d *Driver) deleteMarker(ctx context.Context, client *clientv3.Client, released int64) (swept bool, err error) {
+	locks := d.plan.LockPrefix()
+	out, err := commit(ctx, client,
+		[]clientv3.Cmp{d.ownsPrefix(), d.noPodWrites(), noKeyIn(d.loadRange()), unchanged(locks, clientv3.GetPrefixRangeEnd(locks), released)},
+		clientv3.OpDelete(locks, clientv3.WithPrefix()), clientv3.OpDelete(d.markerKey()))
 	if err != nil || out.Succeeded {
 		return err == nil, err
 	}

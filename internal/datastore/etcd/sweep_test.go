@@ -116,8 +116,8 @@ func TestASweepLeavesWhatOthersWriteAmongTheObjects(t *testing.T) {
 	})
 }
 
-// What is written after the last pod has given up its registration is not the run's, also under a name of the run's keys
-// and also while a page of keys is deleted.
+// What is written after the last pod has given up its registration is not the run's, also under a name of the run's keys:
+// the last pod, the cleanup Job, its retry and the command spare it.
 func TestASweepLeavesWhatIsWrittenAfterTheRelease(t *testing.T) {
 	cluster, client := oneMember(t)
 	objects := planFor(cluster.Endpoints, registryPlan, func(p *plan.Plan) { p.Load.Pods = 1 })
@@ -130,7 +130,7 @@ func TestASweepLeavesWhatIsWrittenAfterTheRelease(t *testing.T) {
 		// later are keys that others write after the release: over a key of the run, or beside one.
 		later []string
 	}{
-		"numbers": {numbers, func(p plan.Plan) { fill(t, client, p, upTo(1_500)) }, []string{"00000003", "00000700", "00000701", "00001999", "00000010x"}},
+		"numbers": {numbers, func(p plan.Plan) { fill(t, client, p, upTo(1_500)) }, []string{"00000003", "00000700", "00000701", "00001999", "00000010x", ".lock/1/a"}},
 		"objects": {objects, func(p plan.Plan) { writeObjects(t, client, p, upTo(300)) }, []string{object(4)[len(objects.Prefix):], "registry/pods/namespace-1/other"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -144,7 +144,7 @@ func TestASweepLeavesWhatIsWrittenAfterTheRelease(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			released, err := client.Delete(ctx, d.podKey())
+			released, err := d.leave(ctx, control, []clientv3.Cmp{d.ownsPrefix()}, clientv3.OpDelete(d.podKey()))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -153,10 +153,23 @@ func TestASweepLeavesWhatIsWrittenAfterTheRelease(t *testing.T) {
 				put(t, client, tc.p.Prefix+rest, "precious")
 				want[tc.p.Prefix+rest] = "precious"
 			}
-			wantFailure(t, d.sweep(ctx, control, released.Header.Revision), results.FailurePrefixNotEmpty, "did not write", d.markerKey())
-			if diff := cmp.Diff(want, keysUnder(t, client, tc.p.Prefix)); diff != "" {
-				t.Errorf("keys after the sweep (-want +got):\n%s", diff)
+			spares := func(who string) {
+				t.Helper()
+				if diff := cmp.Diff(want, keysUnder(t, client, tc.p.Prefix)); diff != "" {
+					t.Errorf("keys after %s (-want +got):\n%s", who, diff)
+				}
 			}
+			wantFailure(t, d.sweep(ctx, control, released.Header.Revision), results.FailurePrefixNotEmpty, d.markerKey())
+			spares("the last pod's sweep")
+			for range 2 {
+				wantFailure(t, d.Clean(ctx, nil), results.FailurePrefixNotEmpty, d.markerKey())
+				spares("the cleanup")
+			}
+			l := leftovers(t, cluster.Endpoints)
+			if done, err := l.Remove(ctx, look(t, l, tc.p.Prefix), firstLease); err != nil || done.Foreign != int64(len(tc.later)) {
+				t.Errorf("removed %+v, %v", done, err)
+			}
+			spares("the command")
 			if _, err := client.Delete(ctx, tc.p.Prefix, clientv3.WithPrefix()); err != nil {
 				t.Fatal(err)
 			}
