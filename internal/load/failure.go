@@ -44,7 +44,7 @@ func FailureOf(err error) *results.Failure {
 // refuses reports whether a failed claim was refused before it could write.
 func refuses(r results.FailureReason) bool {
 	switch r {
-	case results.FailurePrefixNotEmpty, results.FailureAuthenticationFailed, results.FailureTLSFailed, results.FailureSecretInvalid, results.FailureAlarmRaised:
+	case results.FailurePrefixNotEmpty, results.FailureAuthenticationFailed, results.FailureTLSFailed, results.FailureSecretInvalid:
 		return true
 	}
 	return false

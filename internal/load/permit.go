@@ -24,7 +24,8 @@ var (
 )
 
 // permit is the permission to send, which the store confirms with each sign of life (plan.StillFor). Its zero value is
-// closed. A process that is frozen between its look at the permit and the send still sends.
+// closed. A process that is frozen between its look at the permit and the send still sends; one whose clock stands still
+// meanwhile also sends until its next sign.
 type permit struct {
 	// until is when the permission ends, as Instant.
 	until atomic.Int64
@@ -100,9 +101,10 @@ type signs struct {
 	stop    context.CancelFunc
 	signing sync.WaitGroup
 	mutex   sync.Mutex
-	// last is when the last confirmed sign was sent. problem is the answer to the newest sign; nil if it was confirmed.
-	last    Instant
-	problem error
+	// last is when the last confirmed sign was sent. problem is what became of the newest sign that has ended, which was sent
+	// at an instant; nil if it was confirmed.
+	last, newest Instant
+	problem      error
 }
 
 // begin starts the signs of a pod whose claim was sent at an instant.
@@ -127,10 +129,12 @@ func (s *signs) begin(claimed Instant) {
 // another one. It returns false if the pod has lost its permission for good.
 func (s *signs) proceed(ctx context.Context) bool {
 	s.mutex.Lock()
-	last, problem := s.last, s.problem
+	last, newest, problem := s.last, s.newest, s.problem
 	s.mutex.Unlock()
 	since := Now().Sub(last)
-	if errors.Is(problem, ErrDisowned) || errors.Is(problem, ErrRefused) && since > plan.SendFor {
+	// Signs after the newest that has ended wait for an answer: then the target no longer refuses, but does not answer.
+	isRefused := errors.Is(problem, ErrRefused) && Now().Sub(newest) < 2*signAgain
+	if errors.Is(problem, ErrDisowned) || isRefused && since > plan.SendFor {
 		s.permit.end()
 		s.lost(Errorf(results.FailureOwnershipLost,
 			"the client pod sends nothing any more: %w. Its last sign of life was confirmed %s before. Find out what changed the keys of the run, or why the target refuses to write them", problem, text.Duration(since)))
@@ -150,18 +154,25 @@ func (s *signs) sign(ctx context.Context) {
 	switch {
 	case err == nil:
 		s.confirm(sent)
-	case ctx.Err() == nil:
-		s.mutex.Lock()
-		s.problem = err
-		s.mutex.Unlock()
+	case ctx.Err() != context.Canceled:
+		s.note(sent, err)
 	}
 }
 
 func (s *signs) confirm(sent Instant) {
-	s.mutex.Lock()
-	s.last, s.problem = max(s.last, sent), nil
-	s.mutex.Unlock()
+	s.note(sent, nil)
 	s.permit.extend(sent)
+}
+
+func (s *signs) note(sent Instant, problem error) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if problem == nil {
+		s.last = max(s.last, sent)
+	}
+	if sent >= s.newest {
+		s.newest, s.problem = sent, problem
+	}
 }
 
 // end returns after the last sign.

@@ -214,6 +214,13 @@ func TestSignsOfLife(t *testing.T) {
 			}
 			return nil
 		}, seconds([2]int{0, 100}), nil},
+		"refused, and then none is answered": {func(ctx context.Context, n int) error {
+			if n < 2 {
+				return fmt.Errorf("%w: no space", ErrRefused)
+			}
+			<-ctx.Done()
+			return ctx.Err()
+		}, seconds([2]int{0, 40}), nil},
 		"refused": {func(context.Context, int) error { return fmt.Errorf("%w: no space", ErrRefused) }, seconds([2]int{0, 40}), ErrRefused},
 	}
 	for name, tc := range tests {

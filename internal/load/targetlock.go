@@ -67,7 +67,7 @@ func (l *targetLock) take(ctx context.Context, waiting func(Holder)) (exists boo
 			return false, nil
 		case l.held, !l.waits:
 			return true, nil
-		case err != nil && (refuses(FailureOf(err).Reason) || l.failed >= maxFailedLocks):
+		case err != nil && (refuses(FailureOf(err).Reason) || FailureOf(err).Reason == results.FailureAlarmRaised || l.failed >= maxFailedLocks):
 			return true, err
 		case time.Now().After(deadline):
 			return true, l.busy(holder, err)

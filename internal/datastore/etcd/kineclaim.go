@@ -189,7 +189,7 @@ func (k *Kine) Sign(ctx context.Context) error {
 	own, err := c.get(ctx, k.driver.podKey())
 	switch {
 	case err != nil:
-		return signError(err)
+		return k.driver.signError(err)
 	case own == nil:
 		return load.ErrDisowned
 	}
@@ -198,7 +198,7 @@ func (k *Kine) Sign(ctx context.Context) error {
 		// The next sign finds out whether the key is gone. Two signs at a time do this, too.
 		return context.DeadlineExceeded
 	}
-	return signError(err)
+	return k.driver.signError(err)
 }
 
 // Signs implements load.Driver.

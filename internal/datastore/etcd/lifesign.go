@@ -3,10 +3,12 @@ package etcd
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc/codes"
 
@@ -39,7 +41,7 @@ func (d *Driver) Sign(ctx context.Context) error {
 	if err == nil && !out.Succeeded {
 		return load.ErrDisowned
 	}
-	return signError(err)
+	return d.signError(err)
 }
 
 // mayWrite holds while the run owns its prefix and this pod has not been given up.
@@ -47,9 +49,13 @@ func (d *Driver) mayWrite() []clientv3.Cmp {
 	return []clientv3.Cmp{d.ownsPrefix(), clientv3.Compare(clientv3.CreateRevision(d.podKey()), ">", 0)}
 }
 
-// signError marks the error of a target that answers.
-func signError(err error) error {
-	if err == nil || passes(err) || codeOf(err) == codes.DeadlineExceeded || codeOf(err) == codes.Canceled {
+// signError marks the error of a target that answers and refuses. An overloaded target, and a kine without its database, do
+// not refuse for good.
+func (d *Driver) signError(err error) error {
+	code := codeOf(err)
+	switch {
+	case err == nil, passes(err), code == codes.DeadlineExceeded, code == codes.Canceled,
+		errors.Is(rpctypes.Error(err), rpctypes.ErrTooManyRequests), d.hidesOutages && code == codes.Unknown:
 		return err
 	}
 	return fmt.Errorf("%w: %w", load.ErrRefused, err)

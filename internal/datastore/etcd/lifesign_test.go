@@ -7,7 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -121,6 +124,27 @@ func TestARefusedSign(t *testing.T) {
 	}
 	if _, err := d.Release(ctx); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Load that is too much for a target, and an outage of the database behind kine, pass.
+func TestASignThatIsNotRefusedForGood(t *testing.T) {
+	etcd, kine := &Driver{}, &Driver{hidesOutages: true}
+	for name, tc := range map[string]struct {
+		d       *Driver
+		err     error
+		refused bool
+	}{
+		"overloaded":     {etcd, rpctypes.ErrGRPCRequestTooManyRequests, false},
+		"no database":    {kine, status.Error(codes.Unknown, "dial tcp: connection refused"), false},
+		"unknown":        {etcd, status.Error(codes.Unknown, "?"), true},
+		"full":           {etcd, rpctypes.ErrGRPCNoSpace, true},
+		"not permitted":  {kine, rpctypes.ErrGRPCPermissionDenied, true},
+		"without leader": {etcd, rpctypes.ErrGRPCNoLeader, false},
+	} {
+		if err := tc.d.signError(tc.err); errors.Is(err, load.ErrRefused) != tc.refused {
+			t.Errorf("%s: got %v, wanted a refusal: %v", name, err, tc.refused)
+		}
 	}
 }
 
