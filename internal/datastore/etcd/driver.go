@@ -57,6 +57,8 @@ type Driver struct {
 	// transport carries the load, over conns.
 	transport transport
 	conns     []*placed
+	// answerers are the members that answered the load.
+	answerers answerers
 	// contenders are the clients with a session.
 	contenders []*contender
 	handOffs   handOffs
@@ -75,6 +77,7 @@ var (
 	_ load.Observer  = (*Driver)(nil)
 	_ load.Prober    = (*Driver)(nil)
 	_ load.Resender  = (*Driver)(nil)
+	_ load.Answerer  = (*Driver)(nil)
 	_ load.Sampler   = (*Driver)(nil)
 	_ load.Pinger    = (*Driver)(nil)
 	_ load.Deleter   = (*Driver)(nil)
