@@ -20,7 +20,7 @@ func keepResults(run *v1alpha1.EtcdBenchmark, o lifecycle.Observed, finish *life
 	final := finish != nil
 	s := &run.Status
 	snapshots := snapshotsOf(o.Pods)
-	if t := targetOf(snapshots); t != nil && s.Target != nil {
+	if t := results.TargetOf(snapshots); t != nil && len(t.Members) > 0 && s.Target != nil {
 		before := s.Target
 		s.Target = benchmark.TargetStatus(run, before.Endpoints, t)
 		s.Target.Nodes, s.Target.NotReady = before.Nodes, before.NotReady
@@ -92,15 +92,6 @@ func snapshotsOf(pods []lifecycle.Pod) []*results.Snapshot {
 		out[i] = p.Newest()
 	}
 	return out
-}
-
-func targetOf(snapshots []*results.Snapshot) *results.Target {
-	for _, s := range snapshots {
-		if s != nil && s.Target != nil && len(s.Target.Members) > 0 {
-			return s.Target
-		}
-	}
-	return nil
 }
 
 func hasAny(snapshots []*results.Snapshot) bool {

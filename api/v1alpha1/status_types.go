@@ -265,10 +265,17 @@ type MemberStatus struct {
 	// +optional
 	Name string `json:"name,omitempty"`
 
-	// endpoint is the address of the member that the run used.
+	// endpoint is the address of the member that the run used. Behind a load
+	// balancer, several members have the same one.
 	//
 	// +optional
 	Endpoint string `json:"endpoint,omitempty"`
+
+	// loaded says whether the member answered requests of the load. Absent: not
+	// known.
+	//
+	// +optional
+	Loaded *bool `json:"loaded,omitempty"`
 
 	// version of the member's etcd.
 	//

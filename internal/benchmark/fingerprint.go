@@ -53,7 +53,9 @@ func setMembers(f *v1alpha1.Fingerprint, t *results.Target) {
 			continue
 		}
 		f.Members++
-		f.Versions = append(f.Versions, text.Shorten(m.Version, maxVersion))
+		if m.Version != "" {
+			f.Versions = append(f.Versions, text.Shorten(m.Version, maxVersion))
+		}
 		if n := wholeFigure(m.Window.Value(results.FigureProcessors)); n != nil {
 			f.MemberProcessors = append(f.MemberProcessors, *n)
 		}

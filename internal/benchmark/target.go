@@ -15,7 +15,7 @@ func TargetStatus(b *v1alpha1.EtcdBenchmark, endpoints []string, t *results.Targ
 	}
 	out.ClusterID = t.ClusterID
 	for _, m := range t.Members {
-		out.Members = append(out.Members, memberStatus(m))
+		out.Members = append(out.Members, memberStatus(t, m))
 		if m.Leader {
 			out.Leader, out.Version = m.Label(), m.Version
 		}
@@ -35,7 +35,7 @@ func commonVersion(members []results.Member) (version string) {
 	return version
 }
 
-func memberStatus(m results.Member) v1alpha1.MemberStatus {
+func memberStatus(t *results.Target, m results.Member) v1alpha1.MemberStatus {
 	out := v1alpha1.MemberStatus{
 		ID:            m.ID,
 		Name:          m.Name,
@@ -43,6 +43,9 @@ func memberStatus(m results.Member) v1alpha1.MemberStatus {
 		Version:       m.Version,
 		Leader:        m.Leader,
 		DatabaseBytes: m.DatabaseBytes,
+	}
+	if loaded, known := t.IsLoaded(m.ID); known {
+		out.Loaded = &loaded
 	}
 	if m.QuotaBytes > 0 {
 		out.QuotaBytes = &m.QuotaBytes

@@ -125,6 +125,12 @@ type Resender interface {
 	Resent() uint64
 }
 
+// Answerer is a Driver that can tell which members the load reached. Behind a load balancer, an address leads to several.
+type Answerer interface {
+	// AnsweredBy returns, by address, the IDs of the members that answered requests of the load so far, sorted.
+	AnsweredBy() map[string][]string
+}
+
 // Disturber is a Driver that can make disturbances.
 type Disturber interface {
 	// Disturb makes a disturbance of the plan once. It calls report after each step has ended or failed.

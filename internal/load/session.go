@@ -360,35 +360,3 @@ func (s *Session) whyEnded(ctx context.Context) error {
 	return Errorf(results.FailureTimedOut, "spec.timeoutSeconds (%d s) passed while the client pod was in stage %s, and no stop request arrived. Check what the client pod was waiting for, or raise spec.timeoutSeconds.",
 		s.plan.TimeoutSeconds, s.Stage())
 }
-
-// release gives up the run's keys, unless nothing was written, and then the target's lock. Only client pod 0 renews the
-// lock while keys are deleted: it waits for the deletion, and frees the lock after it.
-func (s *Session) release(ctx context.Context) {
-	if s.lock != nil && !s.lock.first {
-		s.lock.end()
-	}
-	s.releaseKeys(ctx)
-	over := s.state.cleaningIs(results.CleaningKeysDeleted) || s.plan.Pods() == 1 && s.state.cleaningIs(results.CleaningNothingWritten)
-	if err := s.lock.release(ctx, over); err != nil {
-		s.state.log.Warn("the lock of the target was not freed; it expires", "after", LockTTL.String(), "error", err)
-	}
-}
-
-func (s *Session) releaseKeys(ctx context.Context) {
-	s.signs.end()
-	if s.state.cleaningIs(results.CleaningNothingWritten) {
-		return
-	}
-	if s.Stage() != results.StageCleaning {
-		s.state.enter(results.StageCleaning)
-	}
-	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseLimit)
-	defer cancel()
-	hurry := context.AfterFunc(ctx, func() { time.AfterFunc(interruptedRelease, cancel) })
-	defer hurry()
-	cleaning, err := s.driver.Release(bounded)
-	if err != nil {
-		s.state.log.Warn("some keys remain under the prefix", "prefix", s.plan.Prefix, "error", err)
-	}
-	s.state.setCleaning(cleaning)
-}

@@ -50,7 +50,20 @@ func (s *Session) Snapshot() *results.Snapshot {
 			s.sampler.fill(&snapshot.Target.Members[i])
 		}
 	}
+	if answerer, ok := s.driver.(Answerer); ok {
+		fillAnswers(snapshot, answerer.AnsweredBy())
+	}
 	return snapshot
+}
+
+func fillAnswers(snapshot *results.Snapshot, by map[string][]string) {
+	if len(by) == 0 {
+		return
+	}
+	if snapshot.Target == nil {
+		snapshot.Target = &results.Target{}
+	}
+	snapshot.Target.AnsweredBy = by
 }
 
 // keyWork returns the work of a stage.

@@ -17,10 +17,12 @@ type state struct {
 	ready    bool
 	failure  *results.Failure
 	cleaning results.Cleaning
-	stopped  bool
-	window   results.Window
-	target   *results.Target
-	process  *results.ProcessWindow
+	// left is why the release has left keys.
+	left    error
+	stopped bool
+	window  results.Window
+	target  *results.Target
+	process *results.ProcessWindow
 	// coarsePacing is Snapshot.CoarsePacing.
 	coarsePacing bool
 	// unlocked is Target.Unlocked.
@@ -80,6 +82,12 @@ func (s *state) setCleaning(c results.Cleaning) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.cleaning = c
+}
+
+func (s *state) setReleased(c results.Cleaning, left error) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.cleaning, s.left = c, left
 }
 
 func (s *state) cleaningIs(c results.Cleaning) bool {

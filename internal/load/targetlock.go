@@ -29,9 +29,10 @@ type targetLock struct {
 	// first: this is client pod 0. waits: the run writes only while it holds the lock. held: the run has the lock, or had
 	// it and may take it again at once.
 	first, waits, held bool
-	// silent: the last look was not answered. yields is until when a free lock is left to the run that had it.
-	silent bool
-	yields time.Time
+	// silent: the last look was not answered, and answered is when one was. yields is until when a free lock is left to the
+	// run that had it.
+	silent           bool
+	answered, yields time.Time
 	// failed counts the attempts to lock in a row that failed.
 	failed       int
 	wait         time.Duration
@@ -124,17 +125,23 @@ func (l *targetLock) look(ctx context.Context) (holder Holder, err error) {
 	return holder, err
 }
 
-// see returns Free if the lock is free, and is not left to another run.
+// see returns Free if the lock is free, and is not left to another run. Only a store that answered no look for long can have
+// kept that run from renewing its lock. One that answers some looks has, for example, one member that does not answer.
 func (l *targetLock) see(ctx context.Context) (Holder, error) {
 	holder, err := l.locker.Look(ctx)
-	if err == nil && l.silent {
-		l.yields = time.Now().Add(l.renew + l.again)
+	if err != nil {
+		l.silent = true
+		return holder, err
 	}
-	l.silent = err != nil
-	if err == nil && holder.State == Free && time.Now().Before(l.yields) {
+	now := time.Now()
+	if l.silent && now.Sub(l.answered) > l.ttl/2 {
+		l.yields = now.Add(l.renew + l.again)
+	}
+	l.silent, l.answered = false, now
+	if holder.State == Free && now.Before(l.yields) {
 		holder = Holder{State: HeldByUnknown}
 	}
-	return holder, err
+	return holder, nil
 }
 
 // busy is the error of a run that has waited too long. A target that did not answer to the end has its own error.

@@ -196,6 +196,26 @@ func TestAFreeLockIsLeftToTheRunThatHadIt(t *testing.T) {
 	}
 }
 
+// A store that answers only some looks, because one of its members does not, has not kept another run from renewing its
+// lock. So a free lock is taken.
+func TestALockIsTakenFromAStoreThatAnswersSomeLooks(t *testing.T) {
+	lock := &fakeLock{holder: "other"}
+	d := lockingDriver{run: "uid", lock: lock, fakeDriver: &fakeDriver{}}
+	l := lockSession(t, 0, d, awaitingLock).lock
+	l.ttl, l.renew = time.Hour, time.Hour
+	noAnswer := Errorf(results.FailureTargetUnreachable, "no answer")
+	for _, step := range []struct {
+		err    error
+		holder string
+		want   LockState
+	}{{nil, "other", HeldByOther}, {noAnswer, "", ""}, {nil, "", Held}} {
+		lock.err, lock.holder = step.err, step.holder
+		if holder, err := l.look(t.Context()); holder.State != step.want || !errors.Is(err, step.err) {
+			t.Errorf("got %v, %v, wanted %v, %v", holder.State, err, step.want, step.err)
+		}
+	}
+}
+
 func TestAWaitForTheLockIsBounded(t *testing.T) {
 	for name, tc := range map[string]struct {
 		lock *fakeLock

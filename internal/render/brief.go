@@ -45,11 +45,12 @@ func (t *table) briefKeys() {
 	if c == nil || c.Reason != v1alpha1.ReasonKeysLeft {
 		return
 	}
-	if left := benchmark.Leftover(t.b); strings.Contains(c.Message, left.Command) {
-		t.line("keys left. %s", left)
-		return
+	why, isAdvised := strings.CutSuffix(c.Message, benchmark.Leftover(t.b).String())
+	if isAdvised {
+		// The command is for copying, so it is not wrapped.
+		t.line("keys left. %s", benchmark.Leftover(t.b))
 	}
-	t.wrapped("", "keys left: "+c.Message)
+	t.wrapped("", "keys left: "+strings.TrimSpace(why))
 }
 
 // briefObjectives has the limits of a run that was judged.

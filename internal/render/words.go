@@ -38,14 +38,13 @@ func highest(stages []spec.RateStage) (perSecond int64) {
 	return perSecond
 }
 
-// membersText names the members that received load, with the words of etcd's performance page.
 // loadedText says which members of the target got load. If the run meant all, and some got none, it says how many did.
 func loadedText(b *v1alpha1.EtcdBenchmark) string {
 	selected := b.Spec.Target.Members
 	if t := b.Status.Target; t != nil && selected != spec.MembersLeader && selected != spec.MembersFollowers {
 		loaded := 0
 		for _, m := range t.Members {
-			if m.Endpoint != "" {
+			if m.Loaded != nil && *m.Loaded || m.Loaded == nil && m.Endpoint != "" {
 				loaded++
 			}
 		}
@@ -56,6 +55,7 @@ func loadedText(b *v1alpha1.EtcdBenchmark) string {
 	return membersText(selected)
 }
 
+// membersText names the members that received load, with the words of etcd's performance page.
 func membersText(m spec.MemberSelection) string {
 	switch m {
 	case spec.MembersLeader:

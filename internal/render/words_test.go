@@ -42,6 +42,9 @@ func TestLoadedText(t *testing.T) {
 	if b.Status.Target.Members[2].Endpoint = "c:1"; loadedText(b) != "all members" {
 		t.Errorf("got %q", loadedText(b))
 	}
+	if b.Status.Target.Members[1].Loaded = new(false); loadedText(b) != "2 of 3 members" {
+		t.Errorf("got %q of a member that answered nothing", loadedText(b))
+	}
 }
 
 // A run that does not count says which one does.

@@ -24,7 +24,7 @@ func Merge(snapshots []*Snapshot) *Snapshot {
 		merged.mergeState(s)
 		merged.mergeCounts(s)
 	}
-	merged.Window = mergeWindows(known)
+	merged.Window, merged.Target = mergeWindows(known), TargetOf(known)
 	return merged
 }
 
@@ -35,7 +35,6 @@ func (s *Snapshot) mergeState(other *Snapshot) {
 	if s.Failure == nil {
 		s.Failure = other.Failure
 	}
-	s.Target = mergeTargets(s.Target, other.Target)
 	s.Fired = earlierFired(s.Fired, other.Fired)
 	s.Unwatched = mergeUnwatched(s.Unwatched, other.Unwatched)
 	s.Stage = earliest(Stages, s.Stage, other.Stage)
@@ -50,23 +49,29 @@ func (s *Snapshot) mergeState(other *Snapshot) {
 	}
 }
 
-// mergeTargets returns the view of client pod 0, the only one with members, with the addresses that any pod skipped.
+// mergeTargets returns the view of client pod 0, the only one with members, with the addresses that any pod skipped and the
+// members that any pod reached.
 func mergeTargets(a, b *Target) *Target {
-	if a == nil || b == nil || len(a.Skipped)+len(b.Skipped) == 0 {
+	if a == nil || b == nil {
 		return cmp.Or(a, b)
 	}
 	out := *a
-	if len(a.Members) == 0 {
+	if len(a.Members) == 0 && len(b.Members) > 0 {
 		out = *b
 	}
-	out.Skipped = maps.Clone(b.Skipped)
-	if out.Skipped == nil {
-		out.Skipped = map[string]string{}
-	}
-	for address, reason := range a.Skipped {
-		out.Skipped[address] = min(reason, cmp.Or(out.Skipped[address], reason))
-	}
+	out.Skipped, out.AnsweredBy = mergeSkipped(a.Skipped, b.Skipped), mergeAnswers(a.AnsweredBy, b.AnsweredBy)
 	return &out
+}
+
+func mergeSkipped(a, b map[string]string) map[string]string {
+	if len(a) == 0 {
+		return b
+	}
+	out := maps.Clone(a)
+	for address, reason := range b {
+		out[address] = min(reason, cmp.Or(out[address], reason))
+	}
+	return out
 }
 
 func earliest[T comparable](order []T, a, b T) T {

@@ -118,6 +118,11 @@ func TestMergeSaysTheMostCarefulThing(t *testing.T) {
 			Snapshot{Target: &Target{Skipped: map[string]string{"b:1": "does not answer", "c:1": "refuses"}}},
 			Snapshot{Target: &Target{Skipped: map[string]string{"a:1": "refuses", "b:1": "does not answer", "c:1": "refuses"}}},
 		},
+		"members that any pod reached": {
+			Snapshot{Target: &Target{AnsweredBy: map[string][]string{"a:1": {"1"}, "b:1": {"2"}}}},
+			Snapshot{Target: &Target{AnsweredBy: map[string][]string{"a:1": {"1", "3"}, "c:1": {"4"}}}},
+			Snapshot{Target: &Target{AnsweredBy: map[string][]string{"a:1": {"1", "3"}, "b:1": {"2"}, "c:1": {"4"}}}},
+		},
 		"skipped by one pod": {
 			Snapshot{Target: &Target{Skipped: map[string]string{"a:1": "refuses"}}}, Snapshot{Target: &Target{}},
 			Snapshot{Target: &Target{Skipped: map[string]string{"a:1": "refuses"}}},

@@ -286,8 +286,10 @@ type Target struct {
 	// Notes are facts about the target that limit what the result shows, sorted: sentences without a full stop.
 	Notes []string
 	// Skipped are the addresses to which this pod sent no load, because they did not answer when it started, with the reason
-	// for each of them. Pods other than client pod 0 report nothing else of the target.
-	Skipped map[string]string
+	// for each of them. AnsweredBy has, by address, the IDs of the members that answered requests of the load there, sorted.
+	// Pods other than client pod 0 report nothing else of the target.
+	Skipped    map[string]string
+	AnsweredBy map[string][]string
 	// Unlocked: the store has no lock, or does not let this user take it. Another run may have loaded the target at the same
 	// time.
 	Unlocked bool

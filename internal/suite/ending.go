@@ -24,6 +24,8 @@ func EndingOf(s *v1alpha1.EtcdBenchmarkSuite) verdict.Ending {
 		return verdict.Failed
 	case passed != nil && passed.Status == metav1.ConditionUnknown:
 		return verdict.Open
+	case verdict.LeftKeys(s.Status.Conditions) != nil:
+		return verdict.Left
 	}
 	return verdict.Done
 }

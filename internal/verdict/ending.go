@@ -22,6 +22,8 @@ const (
 	Failed Ending = "Failed"
 	// Open: it was stopped, client pods were lost, or something could not be judged.
 	Open Ending = "Open"
+	// Left: it would be Done, and keys are left in the target.
+	Left Ending = "Left"
 	// Unfinished: it has not ended.
 	Unfinished Ending = "Unfinished"
 )
@@ -43,10 +45,20 @@ func EndingOf(run *v1alpha1.EtcdBenchmark) Ending {
 		return Failed
 	case finished.Reason == v1alpha1.ReasonPartlyCompleted:
 		return Open
-	case passed == nil || passed.Status == metav1.ConditionTrue:
-		return Done
+	case passed != nil && passed.Status != metav1.ConditionTrue:
+		return Open
+	case LeftKeys(run.Status.Conditions) != nil:
+		return Left
 	}
-	return Open
+	return Done
+}
+
+// LeftKeys returns the condition which says that keys are left in the target; nil if none are, or if that is not known yet.
+func LeftKeys(conditions []metav1.Condition) *metav1.Condition {
+	if c := meta.FindStatusCondition(conditions, v1alpha1.ConditionCleaned); c != nil && c.Status == metav1.ConditionFalse {
+		return c
+	}
+	return nil
 }
 
 // NothingSucceeded reports whether no measured request succeeded.

@@ -201,13 +201,31 @@ func (w *warnings) ofObservation(s *results.Snapshot) {
 	for _, address := range slices.Sorted(maps.Keys(t.Skipped)) {
 		w.add(true, "an address of the target did not answer when client pods started, and they sent it no load: %s (%s)", address, t.Skipped[address])
 	}
+	shared := false
+	for _, address := range slices.Sorted(maps.Keys(t.AnsweredBy)) {
+		shared = shared || len(t.At(address)) > 1
+		w.add(len(t.At(address)) > 1, "an address of the target leads to several members, as a load balancer does, so figures of single members may be missing: %s (%s)",
+			address, strings.Join(labels(t, t.At(address)), ", "))
+	}
 	w.add(t.Unlocked, "the target has no lock that keeps other runs away: it does not serve leases as etcd does, or the user may not create the lock. Another run may have loaded it at the same time")
 	for _, a := range slices.Sorted(maps.Keys(t.Unobserved)) {
 		w.add(true, "the target was not observed often enough, so a change during the run cannot be ruled out (%s): %s", a, t.Unobserved[a])
 	}
-	for _, name := range members(t, func(m results.Member) bool { return m.Endpoint == "" }, results.Member.Label) {
+	for _, name := range members(t, func(m results.Member) bool { return m.Endpoint == "" && !shared }, results.Member.Label) {
 		w.add(true, "no address of the target reaches its member %s, so this member got no load", name)
 	}
+}
+
+// labels are the names of the members with these IDs, or the IDs.
+func labels(t *results.Target, ids []string) (all []string) {
+	for _, id := range ids {
+		member := results.Member{ID: id}
+		if i := slices.IndexFunc(t.Members, func(m results.Member) bool { return m.ID == id }); i >= 0 {
+			member = t.Members[i]
+		}
+		all = append(all, member.Label())
+	}
+	return all
 }
 
 // ofTokens warns of requests whose latency includes a login.

@@ -171,6 +171,18 @@ func TestMissingObservationsAreWarnings(t *testing.T) {
 	}
 }
 
+// A member that a load balancer reached got load. One that it did not reach is not said to have no address.
+func TestAnAddressOfSeveralMembersIsAWarning(t *testing.T) {
+	s := &results.Snapshot{RunUID: "a", Target: &results.Target{
+		Members:    []results.Member{{ID: "1", Name: "etcd-1", Endpoint: "lb:1"}, {ID: "2", Name: "etcd-2"}, {ID: "3", Name: "etcd-3"}},
+		AnsweredBy: map[string][]string{"lb:1": {"2", "9"}},
+	}}
+	got := strings.Join(Warnings(runtest.Puts(), results.Summarize([]*results.Snapshot{s})), "\n")
+	if !strings.Contains(got, "lb:1 (etcd-1, etcd-2, 9)") || strings.Contains(got, "got no load") {
+		t.Errorf("got %q", got)
+	}
+}
+
 // Keys of earlier runs may have been deleted in the window.
 func TestKeysOfEarlierRunsAreAWarning(t *testing.T) {
 	for undeleted, want := range map[int32]bool{0: false, 2: true} {

@@ -12,7 +12,8 @@ import (
 // Answers implements load.Prober. It uses connections of its own, because those of the load may be the ones that are
 // dead.
 func (d *Driver) Answers(ctx context.Context) bool {
-	return reach.Answered(ctx, d.plan.Target.Endpoints, d.answers)
+	serving, err := d.serving(ctx)
+	return err == nil && reach.Answered(ctx, serving, d.answers)
 }
 
 // answers reports whether a linearizable read of the marker was answered. A login reads linearizably, too.

@@ -68,7 +68,7 @@ func (l *clientTransport) close() error {
 // dialMember connects to the member behind an address. If the plan selects members, it checks which member answers:
 // behind a shared address, such as a Service's, each connection can reach another member.
 func (d *Driver) dialMember(ctx context.Context, endpoint string) (*clientv3.Client, error) {
-	client, err := d.dial(ctx, endpoint)
+	client, err := d.dialForLoad(ctx, endpoint)
 	if err != nil || d.plan.Target.Members == spec.MembersAll {
 		return client, err
 	}

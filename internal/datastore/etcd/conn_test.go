@@ -168,6 +168,7 @@ func TestWithThreeMembers(t *testing.T) {
 		"connections follow the leader": connectionsFollowTheLeader,
 		"the account is exact":          theAccountIsExact,
 		"samples of a shared process":   samplesOfASharedProcessAreUnknown,
+		"answers say who got load":      answersSayWhichMembersGotLoad,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, cluster) })
 	}

@@ -32,18 +32,35 @@ func (d *Driver) dial(ctx context.Context, endpoints ...string) (*clientv3.Clien
 	return d.dialAs(ctx, creds, endpoints...)
 }
 
+// dialForLoad returns a client of one address that notes which members answer there.
+func (d *Driver) dialForLoad(ctx context.Context, endpoint string) (*clientv3.Client, error) {
+	creds, err := d.secrets()
+	if err != nil {
+		return nil, err
+	}
+	noting := &answerer{all: &d.answerers, address: endpoint}
+	config := d.config(creds, endpoint)
+	config.DialOptions = append(config.DialOptions, noting.options()...)
+	return d.dialWith(ctx, creds, config, endpoint)
+}
+
 // dialAs does not log in if there is no user.
 func (d *Driver) dialAs(ctx context.Context, creds *credentials, endpoints ...string) (*clientv3.Client, error) {
-	client, err := clientv3.New(d.config(creds, endpoints...))
+	return d.dialWith(ctx, creds, d.config(creds, endpoints...), endpoints[0])
+}
+
+// dialWith explains errors as those of this endpoint.
+func (d *Driver) dialWith(ctx context.Context, creds *credentials, config clientv3.Config, endpoint string) (*clientv3.Client, error) {
+	client, err := clientv3.New(config)
 	if err != nil {
-		return nil, explain(err, endpoints[0])
+		return nil, explain(err, endpoint)
 	}
 	if err := awaitReady(ctx, client.ActiveConnection()); err != nil {
-		return nil, errors.Join(d.whyNotReady(ctx, endpoints[0], err), closeClient(client))
+		return nil, errors.Join(d.whyNotReady(ctx, endpoint, err), closeClient(client))
 	}
 	if creds.username != "" {
 		if err := d.tokens().First(ctx); err != nil {
-			return nil, errors.Join(explain(err, endpoints[0]), closeClient(client))
+			return nil, errors.Join(explain(err, endpoint), closeClient(client))
 		}
 	}
 	return client, nil

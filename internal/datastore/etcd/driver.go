@@ -42,17 +42,23 @@ type Driver struct {
 	// tokens is for a target with a user.
 	tokens func() *login.Tokens
 
+	// learners are the addresses of the plan that lead to learners; nil before looking for them.
+	learners []string
+	looking  sync.Mutex
+
 	mutex sync.Mutex
 	// control carries claims, deletions and checks. The load has its own connections.
 	control *clientv3.Client
 	// viewers are the connections that read each member's status, by address.
 	viewers  map[string]*clientv3.Client
 	topology topology
-	// reached are the addresses of the plan that the last preflight has reached. Only these get load.
+	// reached are the addresses of the plan that the last preflight has reached, without learners. Only these get load.
 	reached []string
 	// transport carries the load, over conns.
 	transport transport
 	conns     []*placed
+	// answerers are the members that answered the load.
+	answerers answerers
 	// contenders are the clients with a session.
 	contenders []*contender
 	handOffs   handOffs
@@ -71,6 +77,7 @@ var (
 	_ load.Observer  = (*Driver)(nil)
 	_ load.Prober    = (*Driver)(nil)
 	_ load.Resender  = (*Driver)(nil)
+	_ load.Answerer  = (*Driver)(nil)
 	_ load.Sampler   = (*Driver)(nil)
 	_ load.Pinger    = (*Driver)(nil)
 	_ load.Deleter   = (*Driver)(nil)
@@ -121,7 +128,7 @@ func (d *Driver) Close() error {
 	return errors.Join(errs...)
 }
 
-// loaded returns the addresses that get load: all but those that the run skips.
+// loaded returns the addresses that get load: all but those of learners and those that the run skips.
 func (d *Driver) loaded() []string {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
@@ -142,15 +149,19 @@ func closeClient(c *clientv3.Client) error {
 	return nil
 }
 
-// controlClient returns the client for everything but the load. It knows every address, so that keys can be deleted
-// while a member is down.
+// controlClient returns the client for everything but the load. It knows the address of every voting member, so that keys
+// can be deleted while a member is down.
 func (d *Driver) controlClient(ctx context.Context) (*clientv3.Client, error) {
+	serving, err := d.serving(ctx)
+	if err != nil {
+		return nil, err
+	}
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	if d.control != nil {
 		return d.control, nil
 	}
-	c, err := d.dial(ctx, d.plan.Target.Endpoints...)
+	c, err := d.dial(ctx, serving...)
 	if err != nil {
 		return nil, err
 	}

@@ -24,6 +24,9 @@ func explainHealth(err error) (results.FailureReason, string) {
 	if s, ok := status.FromError(err); ok && s.Code() == codes.DeadlineExceeded {
 		return reason, "accepts requests and does not answer them; check that a majority of the members is up"
 	}
+	if isOfLearner(err) {
+		return reason, "leads to a learner, a member without a vote that refuses this request; name the addresses of voting members"
+	}
 	if isFull(err) {
 		return results.FailureAlarmRaised, "raised the alarm NOSPACE: " + remedies["NOSPACE"]
 	}

@@ -53,7 +53,7 @@ func (d *Driver) preflight(ctx context.Context) (target *results.Target, view me
 	target = t.target(names)
 	target.Unlisted, target.Skipped = unlisted, skipped
 	if d.index == 0 {
-		target.Notes = slices.Sorted(slices.Values(t.notes()))
+		target.Notes = slices.Sorted(slices.Values(append(t.notes(), d.learnerNotes()...)))
 	}
 	target.WriteEstimateBytes, _ = d.plan.WriteEstimate()
 	return target, t.view(names), nil

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -24,7 +25,7 @@ var (
 
 // probeAll checks all addresses. It returns a lost quorum if an answering address reports one. Otherwise it returns the
 // first address's error, in the plan's order, and names the other addresses with an error. skipped has the addresses that the
-// run skips, with a reason for each of them.
+// run skips, with a reason for each of them; learners are not among them.
 func (d *Driver) probeAll(ctx context.Context) (skipped map[string]string, err error) {
 	if _, err := d.secrets(); err != nil {
 		return nil, err
@@ -34,12 +35,21 @@ func (d *Driver) probeAll(ctx context.Context) (skipped map[string]string, err e
 		return nil, err
 	}
 	reached, skipped, err := reach.Reachable(d.plan.Target, errs)
-	if err == nil {
-		d.mutex.Lock()
-		d.reached = reach.Pick(d.plan.Target.Endpoints, reached)
-		d.mutex.Unlock()
+	if err != nil {
+		return nil, err
 	}
-	return skipped, err
+	serving, err := d.serving(ctx)
+	if err != nil {
+		return nil, err
+	}
+	voters := slices.DeleteFunc(reach.Pick(d.plan.Target.Endpoints, reached), func(e string) bool { return !slices.Contains(serving, e) })
+	if len(voters) == 0 {
+		return nil, d.onlyLearners()
+	}
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	d.reached = voters
+	return skipped, nil
 }
 
 // probes checks all addresses at the same time.

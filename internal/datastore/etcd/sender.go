@@ -68,7 +68,11 @@ func (d *Driver) logIn(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	client, err := d.dialAs(ctx, &credentials{tls: creds.tls}, d.plan.Target.Endpoints...)
+	serving, err := d.serving(ctx)
+	if err != nil {
+		return "", err
+	}
+	client, err := d.dialAs(ctx, &credentials{tls: creds.tls}, serving...)
 	if err != nil {
 		return "", err
 	}

@@ -35,13 +35,12 @@ type member struct {
 	state       members.State
 	// quotaBytes is 0 if the member does not report its quota, and negative if it has none.
 	quotaBytes int64
-	learner    bool
 }
 
 func (t *topology) add(endpoint string, s *clientv3.StatusResponse) {
 	t.members = append(t.members, member{
 		id: s.Header.MemberId, cluster: s.Header.ClusterId, endpoint: endpoint,
-		state: stateIn((*etcdserverpb.StatusResponse)(s)), quotaBytes: s.DbSizeQuota, learner: s.IsLearner,
+		state: stateIn((*etcdserverpb.StatusResponse)(s)), quotaBytes: s.DbSizeQuota,
 	})
 	if s.Leader != 0 {
 		t.leader = s.Leader
@@ -82,12 +81,12 @@ func (t *topology) check(selection spec.MemberSelection) error {
 	return nil
 }
 
-// eligible returns the addresses that receive load. Learners are excluded, because they serve no writes.
+// eligible returns the addresses that receive load.
 func (t *topology) eligible(selection spec.MemberSelection) []string {
 	var out []string
 	for _, m := range t.members {
 		leads := m.id == t.leader
-		if !m.learner && (selection == spec.MembersAll || leads == (selection == spec.MembersLeader)) {
+		if selection == spec.MembersAll || leads == (selection == spec.MembersLeader) {
 			out = append(out, m.endpoint)
 		}
 	}

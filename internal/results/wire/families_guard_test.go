@@ -31,6 +31,9 @@ func randomGuard(r *rand.Rand, s *results.Snapshot) {
 		s.Target.Skipped = map[string]string{"etcd-1:2379": "refuses connections", "etcd-2:2379": "does not answer"}
 	}
 	if s.Target != nil && r.IntN(3) == 0 {
+		s.Target.AnsweredBy = map[string][]string{"etcd:2379": {"a1", "b2"}, "etcd-1:2379": {"c3"}}
+	}
+	if s.Target != nil && r.IntN(3) == 0 {
 		s.Target.Unlisted, s.Target.Unlocked = "etcd-1 did not answer", r.IntN(2) == 0
 		s.Target.Notes = []string{"etcd-3 is a learner", "the leader is not known"}
 		s.Target.Unobserved = map[results.Aspect]string{results.AspectLeader: "etcd-1 did not answer", results.AspectMembers: ""}
@@ -46,6 +49,7 @@ func guarded(s *results.Snapshot) *results.Snapshot {
 	s.Target.Unlocked = true
 	s.Target.Notes = []string{"the leader is not known"}
 	s.Target.Skipped = map[string]string{"etcd-2:2379": "refuses connections"}
+	s.Target.AnsweredBy = map[string][]string{"etcd:2379": {"a1", "b2"}}
 	s.Target.Unlisted, s.Target.Unobserved = "no answer", map[results.Aspect]string{results.AspectVersion: "no answer"}
 	return s
 }

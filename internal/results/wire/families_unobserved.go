@@ -12,7 +12,7 @@ import (
 
 // unobservedFamilies describe which parts of the target the pod could not observe.
 func unobservedFamilies() []family {
-	return []family{unlistedFamily(), noteFamily(), unlockedFamily(), skippedFamily(), aspectFamily()}
+	return []family{unlistedFamily(), noteFamily(), unlockedFamily(), skippedFamily(), answeredFamily(), aspectFamily()}
 }
 
 func unlistedFamily() family {
@@ -96,6 +96,35 @@ func skippedFamily() family {
 				target.Skipped = map[string]string{}
 			}
 			target.Skipped[m.labels[0]] = m.labels[1]
+			return nil
+		},
+	}
+}
+
+func answeredFamily() family {
+	return family{
+		name: "etcdbench_target_answered_info", help: "This member answered requests of the load at this address.",
+		kind: dto.MetricType_GAUGE, labels: []string{"address", "member_id"},
+		write: func(s *results.Snapshot, emit func(metric)) {
+			if s.Target == nil {
+				return
+			}
+			for _, address := range sortedKeys(s.Target.AnsweredBy) {
+				ids := s.Target.AnsweredBy[address]
+				for _, id := range ids[:min(len(ids), maxMembers)] {
+					emit(metric{labels: []string{address, id}, value: 1})
+				}
+			}
+		},
+		read: func(s *results.Snapshot, m metric) error {
+			target, address, id := targetOf(s), m.labels[0], m.labels[1]
+			if ids := target.AnsweredBy[address]; slices.Contains(ids, id) || len(ids) == maxMembers {
+				return fmt.Errorf("wanted at most %d different members at each address, found more at %.64q, or one twice", maxMembers, address)
+			}
+			if target.AnsweredBy == nil {
+				target.AnsweredBy = map[string][]string{}
+			}
+			target.AnsweredBy[address] = append(target.AnsweredBy[address], id)
 			return nil
 		},
 	}

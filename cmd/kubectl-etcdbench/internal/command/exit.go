@@ -14,8 +14,8 @@ const (
 	exitDone = iota
 	// exitMissed: the run completed or partly completed, and missed an objective.
 	exitMissed
-	// exitFailed: the run could not start, or failed, or none of its requests succeeded, or its result could not be
-	// written.
+	// exitFailed: the run could not start, or failed, or none of its requests succeeded, or it left keys in the target,
+	// or its result could not be written.
 	exitFailed
 	// exitUnknown: the verdict is Unknown, the run was stopped or lost a client pod, or the command ended before the
 	// result was known.
@@ -35,6 +35,7 @@ const exitHelp = `Exit status, the first line that applies:
   2  No request succeeded.
   3  Client pods were lost (PartlyCompleted), or the verdict is Unknown, for example
      because the load generator was a limit.
+  2  Keys of the run are left in the target.
   3  --strict is set, the run has no objectives, and its numbers are in doubt.
   0  Otherwise: every objective was met, or there are none.`
 
@@ -48,6 +49,7 @@ const checkExitHelp = `Exit status, the first line that applies:
   1  A limit was exceeded.
   2  No request succeeded.
   3  The verdict is Unknown, for example because the load generator was a limit.
+  2  Keys of the run are left in the target.
   0  Otherwise: every limit was kept.`
 
 // suiteExitHelp is the same for suites.
@@ -58,6 +60,7 @@ const suiteExitHelp = `Exit status of a suite, the first line that applies:
   1  A run missed an objective, or a metric regressed.
   2  A run, and any repetition of it, failed before its load was complete.
   3  An objective or a comparison could not be judged.
+  2  Keys of a run are left in the target.
   3  --strict is set, and the numbers of a run cannot be compared (not for a search).
   0  Otherwise.`
 
@@ -95,7 +98,8 @@ func statusOf(err error) (status int, message string) {
 
 // exits are the exit statuses of endings. A command ends as Unfinished only if it could not start.
 var exits = map[verdict.Ending]int{
-	verdict.Done: exitDone, verdict.Missed: exitMissed, verdict.Failed: exitFailed, verdict.Open: exitUnknown, verdict.Unfinished: exitFailed,
+	verdict.Done: exitDone, verdict.Missed: exitMissed, verdict.Failed: exitFailed, verdict.Open: exitUnknown, verdict.Left: exitFailed,
+	verdict.Unfinished: exitFailed,
 }
 
 // statusOfRun is the exit status of a finished run.

@@ -57,6 +57,41 @@ func TestStatusOfRun(t *testing.T) {
 	}
 }
 
+// Keys that are left in a target are no success, and the command says why they are left.
+func TestStatusOfARunThatLeftKeys(t *testing.T) {
+	for name, tc := range map[string]struct {
+		passed, cleaned metav1.ConditionStatus
+		want            int
+	}{
+		"keys left":             {"", metav1.ConditionFalse, 2},
+		"keys left, passed":     {metav1.ConditionTrue, metav1.ConditionFalse, 2},
+		"keys left, missed":     {metav1.ConditionFalse, metav1.ConditionFalse, 1},
+		"keys left, not judged": {metav1.ConditionUnknown, metav1.ConditionFalse, 3},
+		"not known yet":         {"", metav1.ConditionUnknown, 0},
+		"no keys left":          {"", metav1.ConditionTrue, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			conditions := []metav1.Condition{
+				{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonCompleted},
+				{Type: v1alpha1.ConditionCleaned, Status: tc.cleaned, Reason: v1alpha1.ReasonKeysLeft, Message: "no quorum"},
+			}
+			if tc.passed != "" {
+				conditions = append(conditions, metav1.Condition{Type: v1alpha1.ConditionPassed, Status: tc.passed, Reason: "a reason"})
+			}
+			run, s := &v1alpha1.EtcdBenchmark{}, &v1alpha1.EtcdBenchmarkSuite{}
+			run.Status.Conditions, s.Status.Conditions = conditions, conditions
+			if ofRun, ofSuite := statusOfRun(run), statusOfSuite(s); ofRun != tc.want || ofSuite != tc.want {
+				t.Errorf("got %d of a run and %d of a suite, wanted %d", ofRun, ofSuite, tc.want)
+			}
+			for _, err := range []error{why(run, tc.want), whySuite(s, tc.want)} {
+				if tc.want == exitFailed && !strings.Contains(err.Error(), "no quorum") {
+					t.Errorf("got %q, wanted the reason", err)
+				}
+			}
+		})
+	}
+}
+
 func TestDoubtOfARunWithoutObjectives(t *testing.T) {
 	valid := &v1alpha1.Validity{Verdict: v1alpha1.ValidityValid}
 	for name, tc := range map[string]struct {

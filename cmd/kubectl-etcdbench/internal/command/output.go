@@ -207,7 +207,10 @@ func why(run *v1alpha1.EtcdBenchmark, status int) error {
 		return fmt.Errorf("none of %s measured requests succeeded", text.Grouped(s.MeasuredRequests))
 	}
 	c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished)
-	if status != exitFailed && (c == nil || c.Reason == v1alpha1.ReasonCompleted) {
+	switch {
+	case verdict.EndingOf(run) == verdict.Left:
+		c = verdict.LeftKeys(run.Status.Conditions)
+	case status != exitFailed && (c == nil || c.Reason == v1alpha1.ReasonCompleted):
 		c = meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionPassed)
 	}
 	if c == nil {

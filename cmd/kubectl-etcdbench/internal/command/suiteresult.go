@@ -14,6 +14,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/report"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/suite"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/verdict"
 )
 
 // concludeSuite writes the result of a finished suite and returns its exit status. read returns the document with its
@@ -52,7 +53,10 @@ func (t *tool) writeSuite(s *v1alpha1.EtcdBenchmarkSuite, read func() *report.Do
 // whySuite returns the reason for the exit status, for output that has no table.
 func whySuite(s *v1alpha1.EtcdBenchmarkSuite, status int) error {
 	c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionFinished)
-	if status != exitFailed && (c == nil || c.Reason != v1alpha1.ReasonStopped) {
+	switch {
+	case suite.EndingOf(s) == verdict.Left:
+		c = verdict.LeftKeys(s.Status.Conditions)
+	case status != exitFailed && (c == nil || c.Reason != v1alpha1.ReasonStopped):
 		c = meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionPassed)
 	}
 	if c == nil {

@@ -130,6 +130,41 @@ func keysUnder(t *testing.T, c *cluster, prefix string) int64 {
 	return r.Count
 }
 
+// A run whose keys are left says why.
+func TestKeysThatAreLeftHaveAReason(t *testing.T) {
+	target := members(t, 1)
+	client, err := clientv3.New(clientv3.Config{Endpoints: target.endpoints(), DialTimeout: limit})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	run := mixed(at(target.endpoints()...), lasting)
+	run.Spec.Load.Pods = 1
+	stop := make(chan struct{})
+	write := sync.OnceFunc(func() {
+		if _, err := client.Put(t.Context(), run.KeyPrefix()+"5foreign", ""); err != nil {
+			t.Error(err)
+		}
+		close(stop)
+	})
+	_, err = Run(t.Context(), run, options(func(o *Options) {
+		o.Stop = stop
+		o.Show = func(shown *v1alpha1.EtcdBenchmark) {
+			if benchmark.Phase(shown) == results.StageMeasuring {
+				write()
+			}
+		}
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantCondition(t, run, v1alpha1.ConditionCleaned, metav1.ConditionFalse, v1alpha1.ReasonKeysLeft)
+	c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionCleaned)
+	if command := benchmark.Leftover(run).Command; !strings.Contains(c.Message, "that the run did not write") || !strings.HasSuffix(c.Message, command) {
+		t.Errorf("got %q, wanted the reason and the command", c.Message)
+	}
+}
+
 func TestRunCompletes(t *testing.T) {
 	target := members(t, 1)
 	run := mixed(at(target.endpoints()...))

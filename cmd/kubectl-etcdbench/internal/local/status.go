@@ -1,6 +1,8 @@
 package local
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -9,6 +11,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/render"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/verdict"
@@ -122,10 +125,28 @@ func (c *controller) setResult(snaps []*results.Snapshot, reason string, now tim
 // setCleaned sets the condition Cleaned. Without a cluster no cleanup Job follows, so the user has to delete keys that
 // are left.
 func (c *controller) setCleaned(k lifecycle.Cleaned, now time.Time) {
-	if k.Status != metav1.ConditionTrue {
-		k.Status, k.Message = metav1.ConditionFalse, "Keys may be left in the target. "+benchmark.Leftover(c.run).String()
+	switch {
+	case k.Status == metav1.ConditionTrue:
+	case c.options.EmbeddedMembers > 0:
+		k = lifecycle.Cleaned{Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonKeysDeleted, Message: "The keys are gone with the embedded members."}
+	default:
+		k.Status, k.Message = metav1.ConditionFalse, "Keys may be left in the target"+c.whyLeft()+". "+benchmark.Leftover(c.run).String()
 	}
 	c.set(v1alpha1.ConditionCleaned, k.Status, k.Reason, c.localMessage(k.Message), now)
+}
+
+// whyLeft continues a sentence with why keys may be left.
+func (c *controller) whyLeft() string {
+	var why []string
+	for _, s := range c.sessions {
+		if f := load.FailureOf(s.WhyLeft()); f != nil && !slices.Contains(why, f.Message) {
+			why = append(why, f.Message)
+		}
+	}
+	if len(why) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(why, "; ")
 }
 
 func (c *controller) setStage(stage, message string, now time.Time) {

@@ -25,6 +25,12 @@ func endedAs(reason string, passed metav1.ConditionStatus, s *v1alpha1.Summary) 
 	return b
 }
 
+// withKeysLeft sets that a run left keys in its target.
+func withKeysLeft(b *v1alpha1.EtcdBenchmark) *v1alpha1.EtcdBenchmark {
+	b.Status.Conditions = append(b.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionCleaned, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonKeysLeft})
+	return b
+}
+
 // The page and JUnit say the same as the exit status.
 func TestRunsLookLikeTheirExitStatus(t *testing.T) {
 	valid := &v1alpha1.Validity{Verdict: v1alpha1.ValidityValid}
@@ -45,6 +51,8 @@ func TestRunsLookLikeTheirExitStatus(t *testing.T) {
 		"stopped, missed":        {endedAs(v1alpha1.ReasonStopped, metav1.ConditionFalse, good), Open, skipped},
 		"client pod lost":        {endedAs(v1alpha1.ReasonPartlyCompleted, "", good), Open, skipped},
 		"client pod lost,missed": {endedAs(v1alpha1.ReasonPartlyCompleted, metav1.ConditionFalse, good), Bad, passed},
+		"keys left":              {withKeysLeft(endedAs(v1alpha1.ReasonCompleted, metav1.ConditionTrue, good)), Bad, broken},
+		"keys left, missed":      {withKeysLeft(endedAs(v1alpha1.ReasonCompleted, metav1.ConditionFalse, good)), Bad, passed},
 		"unfinished":             {runtest.Puts(), Open, skipped},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -56,7 +64,7 @@ func TestRunsLookLikeTheirExitStatus(t *testing.T) {
 				t.Errorf("JUnit: found %v, wanted %v", got, tc.completed)
 			}
 			ending := verdict.EndingOf(tc.run)
-			if bad := ending == verdict.Missed || ending == verdict.Failed; bad != (state == Bad) {
+			if bad := ending == verdict.Missed || ending == verdict.Failed || ending == verdict.Left; bad != (state == Bad) {
 				t.Errorf("the page is %s, and the ending %s", state, ending)
 			}
 		})

@@ -105,13 +105,16 @@ func newCase(class, name string, o outcome, message string) junitCase {
 }
 
 // outcomes has the outcome of the case "completed" for each ending. A missed objective has its own case.
-var outcomes = map[verdict.Ending]outcome{verdict.Done: passed, verdict.Missed: passed, verdict.Failed: broken}
+var outcomes = map[verdict.Ending]outcome{verdict.Done: passed, verdict.Missed: passed, verdict.Failed: broken, verdict.Left: broken}
 
 // ended is the case that says whether a run or a suite completed.
 func ended(class string, o outcome, conditions []metav1.Condition) junitCase {
 	message := "It has not finished."
 	if c := meta.FindStatusCondition(conditions, v1alpha1.ConditionFinished); c != nil && c.Status == metav1.ConditionTrue {
 		message = strings.TrimSuffix(c.Reason+": "+c.Message, ": ")
+	}
+	if left := verdict.LeftKeys(conditions); left != nil {
+		message += " " + left.Message
 	}
 	return newCase(class, "completed", o, message)
 }

@@ -65,11 +65,16 @@ func verdictOfRun(run *v1alpha1.EtcdBenchmark) (state State, words string, why [
 		return states[ending], "Ended early: " + finished.Reason, endingText(finished, passed)
 	case ending == verdict.Open:
 		return Open, "No verdict", endingText(finished, passed)
+	case ending == verdict.Left:
+		return Bad, keysLeft, []string{verdict.LeftKeys(run.Status.Conditions).Message}
 	case passed != nil:
 		return Good, "All objectives were met", nil
 	}
 	return withoutObjectives(run)
 }
+
+// keysLeft says that a run or a suite left keys in its target.
+const keysLeft = "Keys are left in the target"
 
 // states are those of endings.
 var states = map[verdict.Ending]State{verdict.Done: None, verdict.Missed: Bad, verdict.Failed: Bad, verdict.Open: Open, verdict.Unfinished: Open}

@@ -57,16 +57,19 @@ func Start(t testing.TB, members int, authority *Authority, changes ...func(*emb
 }
 
 func (c *Cluster) start(configs []*embed.Config) error {
-	c.Members = make([]*embed.Etcd, len(configs))
+	first := len(c.Members)
+	c.Members = append(c.Members, make([]*embed.Etcd, len(configs))...)
 	errs := make([]error, len(configs))
 	var starting sync.WaitGroup
 	for i, config := range configs {
 		c.Endpoints = append(c.Endpoints, config.ListenClientUrls[0].Host)
 		// All at once: a member is ready only when the cluster has a leader.
 		starting.Go(func() {
-			if c.Members[i], errs[i] = embed.StartEtcd(config); errs[i] == nil {
-				errs[i] = awaitReady(c.Members[i])
+			m, err := embed.StartEtcd(config)
+			if err == nil {
+				err = awaitReady(m)
 			}
+			c.Members[first+i], errs[i] = m, err
 		})
 	}
 	starting.Wait()
@@ -99,6 +102,29 @@ func (c *Cluster) close() {
 func (c *Cluster) Stop(i int) {
 	c.Members[i].Close()
 	c.Members[i] = nil
+}
+
+// AddLearner starts a learner, whose address becomes the last one.
+func (c *Cluster) AddLearner(t testing.TB) {
+	t.Helper()
+	var peers []string
+	for _, m := range c.Members {
+		config := m.Config()
+		peers = append(peers, config.Name+"="+config.AdvertisePeerUrls[0].String())
+	}
+	addresses, err := freeport.Addresses(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := config(DataDir(t), len(c.Members), addresses[0], addresses[1])
+	own.InitialCluster = strings.Join(append(peers, own.Name+"="+own.AdvertisePeerUrls[0].String()), ",")
+	own.ClusterState = embed.ClusterStateFlagExisting
+	if _, err := c.Client(t, "", "").MemberAddAsLearner(t.Context(), []string{own.AdvertisePeerUrls[0].String()}); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.start([]*embed.Config{own}); err != nil {
+		t.Fatalf("starting a learner: %v", err)
+	}
 }
 
 // Client returns a client of all members, with a user if user is not empty.

@@ -30,6 +30,9 @@ type Config struct {
 	// client reads MemberKey before the link takes calls. The user must be allowed to read it.
 	Members   map[string]uint64
 	MemberKey []byte
+	// AnsweredBy, if set, is called with the address of a link and the ID of the member that answered there, if that is another
+	// member than before. Calls come from all loops.
+	AnsweredBy func(address string, member uint64)
 	// DialTimeout, KeepAliveTime, KeepAliveTimeout, Loops, Portable and Wrap are those of wire.Config.
 	DialTimeout, KeepAliveTime, KeepAliveTimeout time.Duration
 	Loops                                        int

@@ -161,7 +161,11 @@ func (a *Lane) Sent(at int64) {
 // Received implements unary.Call.
 func (a *Lane) Received(answer []byte) error {
 	a.Link.Answered()
-	return a.call.Read(&a.request.Reply, answer)
+	err := a.call.Read(&a.request.Reply, answer)
+	if member := a.request.Reply.Member; err == nil && member != a.session.member {
+		a.session.answeredBy(member)
+	}
+	return err
 }
 
 // Ended implements unary.Call.

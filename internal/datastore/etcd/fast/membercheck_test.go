@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -165,4 +166,33 @@ func TestMemberCheckIsRepeated(t *testing.T) {
 	if asked.Load() != 3 {
 		t.Errorf("%d member checks", asked.Load())
 	}
+}
+
+// Each link reports the members that answer on it, also if each request reaches another one.
+func TestAnsweredBy(t *testing.T) {
+	forAll(t, func(t *testing.T, config Config, options []grpc.ServerOption) {
+		member := newMemberServer(7)
+		_, address := serve(t, "127.0.0.1:0", member.kv(), options...)
+		var mutex sync.Mutex
+		var found []uint64
+		config.AnsweredBy = func(at string, id uint64) {
+			mutex.Lock()
+			defer mutex.Unlock()
+			if found = append(found, id); at != address {
+				t.Errorf("got the address %s, wanted %s", at, address)
+			}
+		}
+		conn := open(t, newTestClient(t, config), address)
+		for _, id := range []uint64{7, 7, 8, 8, 7} {
+			member.id.Store(id)
+			if got := get(t.Context(), conn, "k"); !got.Succeeded() {
+				t.Fatalf("got %+v", got)
+			}
+		}
+		mutex.Lock()
+		defer mutex.Unlock()
+		if diff := cmp.Diff([]uint64{7, 8, 7}, found); diff != "" {
+			t.Error(diff)
+		}
+	})
 }

@@ -23,6 +23,8 @@ type session struct {
 	link   *wire.Link
 	// token is the token of the next calls.
 	token string
+	// member is the one that gave the last answer.
+	member uint64
 }
 
 var _ wire.Session = (*session)(nil)
@@ -51,6 +53,14 @@ func (c *Client) newSession(k *wire.Link) wire.Session {
 func (s *session) setToken(token string) {
 	s.token = token
 	s.SetToken(token)
+}
+
+// answeredBy notes which member has answered.
+func (s *session) answeredBy(member uint64) {
+	s.member = member
+	if f := s.client.config.AnsweredBy; f != nil {
+		f(s.link.Address(), member)
+	}
 }
 
 // Wrote implements wire.Session.
