@@ -20,9 +20,10 @@ import (
 const (
 	metricServerID = "etcd_server_id"
 	// These replace a part of a member's status that the user may not read.
-	metricDatabase = "etcd_mvcc_db_total_size_in_bytes"
-	metricQuota    = "etcd_server_quota_backend_bytes"
-	metricIsLeader = "etcd_server_is_leader"
+	metricDatabase  = "etcd_mvcc_db_total_size_in_bytes"
+	metricQuota     = "etcd_server_quota_backend_bytes"
+	metricIsLeader  = "etcd_server_is_leader"
+	metricHasLeader = "etcd_server_has_leader"
 )
 
 // counters are etcd's own, from 3.4 on. etcd declares some of them as gauges.
@@ -75,7 +76,7 @@ func isCounted(m *dto.Metric) bool {
 
 // wantedMetrics are the metrics that are read of each member.
 var wantedMetrics = func() map[string]bool {
-	wanted := map[string]bool{metricServerID: true, metricQuota: true, metricIsLeader: true}
+	wanted := map[string]bool{metricServerID: true, metricQuota: true, metricIsLeader: true, metricHasLeader: true}
 	for _, names := range []iter.Seq[string]{maps.Keys(counters), maps.Keys(gauges), maps.Keys(histograms)} {
 		for name := range names {
 			wanted[name] = true

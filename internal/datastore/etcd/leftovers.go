@@ -45,6 +45,11 @@ func (l *Leftovers) client(ctx context.Context) (*clientv3.Client, error) {
 		return client, nil
 	}
 	status, err := statusOf(ctx, client)
+	if isRefused(err) {
+		// kine refuses nothing.
+		l.asked = true
+		return client, nil
+	}
 	l.kine, l.asked = err == nil && status.Header.GetMemberId() == 0, err == nil
 	return client, err
 }

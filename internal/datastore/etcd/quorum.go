@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -60,5 +62,27 @@ func (d *Driver) knowsLeader(ctx context.Context, endpoint string) (bool, error)
 	}
 	defer client.Close()
 	status, err := client.Status(ctx, urls([]string{endpoint}, creds.tls != nil)[0])
-	return err == nil && status.Leader != 0, err
+	if err == nil {
+		return status.Leader != 0, nil
+	}
+	if isRefused(err) || errors.Is(rpctypes.Error(err), rpctypes.ErrUserEmpty) {
+		if has, known := d.hasLeader(ctx, endpoint); known {
+			return has, nil
+		}
+	}
+	return false, err
+}
+
+// hasLeader is what a member's metrics say, which etcd serves to everybody.
+func (d *Driver) hasLeader(ctx context.Context, endpoint string) (has, known bool) {
+	text, _, err := d.scrape(ctx, endpoint)
+	if err != nil {
+		return false, false
+	}
+	e, err := parseExposition(text)
+	if err != nil {
+		return false, false
+	}
+	leaders, known := e.sum(metricHasLeader)
+	return leaders > 0, known
 }

@@ -40,7 +40,7 @@ func refusalOf(err error) string {
 	case request == "LeaseLeases":
 		return "does not permit this user to list leases; let the user read the keys that are attached to leases"
 	}
-	return "does not permit this user the request " + request + ", which needs the role root; run without it, or with such a user"
+	return "does not permit this user the request " + request + ", which needs the role root; use a user with that role"
 }
 
 // isRefused reports whether the user may not send a request.

@@ -2,12 +2,18 @@ package etcd
 
 import (
 	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	"google.golang.org/grpc/codes"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
@@ -85,7 +91,7 @@ func TestARefusalNamesTheRequest(t *testing.T) {
 		names  []string
 	}{
 		"Txn":         {func(*plan.Plan) {}, []string{"the request Txn", "read and write under the run's prefix"}},
-		"Status":      {func(p *plan.Plan) { p.Target.Members = spec.MembersLeader }, []string{"target.members: Leader", "Status", "root"}},
+		"Status":      {func(p *plan.Plan) { p.Target.Members = spec.MembersLeader }, []string{"spec.target.members: Leader", "Status", "root"}},
 		"LeaseLeases": {leasePlan(spec.Lease{Operation: spec.LeaseGrant}), []string{"list leases", "attached to leases"}},
 	} {
 		t.Run(request, func(t *testing.T) {
@@ -96,5 +102,51 @@ func TestARefusalNamesTheRequest(t *testing.T) {
 			}
 			wantFailure(t, err, results.FailureAuthenticationFailed, tc.names...)
 		})
+	}
+}
+
+// The user may not ask the member that is left for its status, and its metrics say that it has no leader.
+func TestALostMajorityIsNoticedWithoutStatus(t *testing.T) {
+	for name, tc := range map[string]struct {
+		metrics string
+		lacks   bool
+	}{
+		"no leader":  {"etcd_server_has_leader 0\n", true},
+		"a leader":   {"etcd_server_has_leader 1\n", false},
+		"no metrics": {"", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/metrics" {
+					_, _ = io.WriteString(w, tc.metrics)
+					return
+				}
+				w.Header().Set("Content-Type", "application/grpc")
+				w.Header().Set(http.TrailerPrefix+"Grpc-Status", strconv.Itoa(int(codes.PermissionDenied)))
+			}))
+			server.Config.Protocols = new(http.Protocols)
+			server.Config.Protocols.SetHTTP1(true)
+			server.Config.Protocols.SetUnencryptedHTTP2(true)
+			server.Start()
+			defer server.Close()
+			address := server.Listener.Addr().String()
+			d := newDriver(t, planFor([]string{address}), 0)
+			if err := d.findLeader(withTimeout(t), []string{address}); errors.Is(err, errNoLeader) != tc.lacks {
+				t.Errorf("got %v, wanted that there is no leader: %v", err, tc.lacks)
+			}
+		})
+	}
+}
+
+// The command that removes what runs left needs no more rights than the runs.
+func TestLeftoversAreRemovedWithoutTheRightToReadStatus(t *testing.T) {
+	cluster, client := oneMember(t)
+	killed(t, cluster.Endpoints, client, ownPrefix, ownUID, 5)
+	l := leftovers(t, []string{refusing(t, cluster.Endpoints[0], "Status")})
+	if done, err := l.Remove(withTimeout(t), look(t, l, ownPrefix), firstLease); err != nil || done.Keys != 9 {
+		t.Errorf("removed %+v, %v", done, err)
+	}
+	if left := keysUnder(t, client, ownPrefix); len(left) > 0 {
+		t.Errorf("keys are left: %v", left)
 	}
 }

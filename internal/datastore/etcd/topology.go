@@ -68,9 +68,9 @@ func (t *topology) check(selection spec.MemberSelection) error {
 				t.members[0].endpoint, hexID(t.members[0].cluster), m.endpoint, hexID(m.cluster))
 		}
 	}
-	if t.leader == 0 && t.unread && selection != spec.MembersAll {
+	if t.unread && selection != spec.MembersAll {
 		return load.Errorf(results.FailureAuthenticationFailed,
-			"target.members: %s needs the leader, and %s. Use target.members: All, or a user with that role", selection, unread)
+			"spec.target.members: %s follows the leader, and %s. Use All, or a user with that role", selection, unread)
 	}
 	if t.leader == 0 && !t.unread {
 		return load.Errorf(results.FailureNoQuorum, "%d addresses answer, but %w", len(t.members), errNoLeader)
