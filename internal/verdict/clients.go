@@ -51,6 +51,7 @@ func Clients(b *v1alpha1.EtcdBenchmark, s results.Summary) *v1alpha1.Validity {
 			v.Verdict = v1alpha1.ValidityUnknown
 		}
 	}
+	v.AddedPerMillion = added(b, s, v)
 	for i, r := range v.Reasons {
 		v.Reasons[i].Message = text.Shorten(r.Message, v1alpha1.MaxMessageLength)
 		if b.Spec.IsDerived() {
