@@ -9,13 +9,9 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-const (
-	// maxAdded is the greatest share of the mean latency, in parts per million, that the load generator may have added.
-	// Beyond it, most of what was measured may be the load generator.
-	maxAdded = 500_000
-	// negligibleAdded is the share up to which it counts as nothing: 10.1 % would then look like 10 %.
-	negligibleAdded = 10_000
-)
+// maxAdded is the greatest share of the mean latency, in parts per million, that the load generator may have added. Beyond
+// it, most of what was measured may be the load generator.
+const maxAdded = 500_000
 
 // Added is what the load generators of the two sides may have added to the latencies: the greatest share of a run of each.
 type Added struct {
@@ -24,20 +20,22 @@ type Added struct {
 	bound bool
 }
 
-// AddedOf is what the load generators of the valid runs of two sides may have added.
+// AddedOf is what the load generators of the valid runs of two sides may have added. It is nothing if none was a limit: what
+// is harmless for an objective is harmless here. If one was, the shares of all runs count, so that a run just below the
+// limit is not unlike one just above it.
 func AddedOf(baseline, candidate []v1alpha1.Environment) (a Added) {
-	greatest := func(side []v1alpha1.Environment) (most int64) {
-		for _, e := range side {
-			a.bound = a.bound || e.ClientBound
-			most = max(most, e.AddedPerMillion)
-		}
-		if most <= negligibleAdded {
-			return 0
-		}
-		return most
+	isBound := func(e v1alpha1.Environment) bool { return e.ClientBound }
+	if !slices.ContainsFunc(baseline, isBound) && !slices.ContainsFunc(candidate, isBound) {
+		return a
 	}
-	a.baseline, a.candidate = greatest(baseline), greatest(candidate)
-	return a
+	return Added{baseline: greatest(baseline), candidate: greatest(candidate), bound: true}
+}
+
+func greatest(side []v1alpha1.Environment) (added int64) {
+	for _, e := range side {
+		added = max(added, e.AddedPerMillion)
+	}
+	return added
 }
 
 // whyClientBound is why a run cannot be compared because of its load generator; empty if it can. One that was a limit only
@@ -49,7 +47,7 @@ func whyClientBound(v *v1alpha1.Validity) string {
 	case v.AddedPerMillion == nil:
 		return "its load generator was a limit (ClientBound), and how much of the latency it added is not known"
 	case *v.AddedPerMillion > maxAdded:
-		return fmt.Sprintf("its load generator was a limit (ClientBound), and may have added up to %s of the latency", shareText(*v.AddedPerMillion))
+		return fmt.Sprintf("its load generator was a limit (ClientBound), and may have added up to %s of the latency", ShareText(*v.AddedPerMillion))
 	}
 	return ""
 }
@@ -117,7 +115,7 @@ func whatWasAdded(c v1alpha1.Comparison) string {
 	most := max(a.baseline, a.candidate)
 	if most > 0 {
 		out = fmt.Sprintf("The load generator may have added up to %s of the mean latency of the baseline, and up to %s of that of the candidate. ",
-			shareText(a.baseline), shareText(a.candidate))
+			ShareText(a.baseline), ShareText(a.candidate))
 	}
 	switch {
 	case c.Reason == v1alpha1.ReasonComparedClientBound && a.differ(c.Metric.WithTolerance().TolerancePercent):
@@ -134,5 +132,5 @@ func whatWasAdded(c v1alpha1.Comparison) string {
 	return out
 }
 
-// shareText is a share in whole per cent, rounded up.
-func shareText(perMillion int64) string { return fmt.Sprintf("%d %%", (perMillion+9999)/10_000) }
+// ShareText is a share of the latency in whole per cent, rounded up.
+func ShareText(perMillion int64) string { return fmt.Sprintf("%d %%", (perMillion+9999)/10_000) }

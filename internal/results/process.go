@@ -128,14 +128,6 @@ func (w *ProcessWindow) CPUShare() (float64, bool) {
 	return used / available, known && ok && available > 0
 }
 
-// OccupiedShare is the share of the available processor time that the process used or waited for.
-func (w *ProcessWindow) OccupiedShare() (float64, bool) {
-	used, known := w.CPUShare()
-	available, _ := w.Available()
-	waited, ok := w.share(ProcessThreadDelaySeconds)
-	return used + waited/available, known && ok
-}
-
 // ThrottledShare is the share of the window in which the process was throttled, averaged over its processors, at most
 // 1. The kernel adds up over processors: a pause counts eight times if eight processors are throttled.
 func (w *ProcessWindow) ThrottledShare() (float64, bool) {

@@ -10,31 +10,26 @@ import (
 )
 
 // added is the greatest share of the mean latency, of the operation with the greatest, that the client can have added: in
-// parts per million, nil if it is not known.
-//
-// While a thread waits for a processor, each request in flight can wait with it, and no other one can. So the waits have
-// added to the latencies at most their sum × the requests in flight. In a closed loop these are at most the clients, so
-// the share is that of the time in which a thread waited: without this time, the same requests could not have ended sooner.
-// So the bound holds for the throughput, too. It is one of a mean. Waits can all have hit the slowest requests, so it says
+// parts per million, nil if it is not known. It is one of a mean. Waits can all have hit the slowest requests, so it says
 // nothing about a percentile.
 func added(b *v1alpha1.EtcdBenchmark, s results.Summary, v *v1alpha1.Validity) *int64 {
-	pod, each := worstPod(s, delayPerRequest(s.Transport))
-	if pod == nil || v.DelayPerRequestMicroseconds == nil || s.Pods == 0 || !onlyWaits(b, s, v) {
+	if v.DelayPerRequestMicroseconds == nil || s.Pods == 0 || !onlyWaits(b, s, v) {
 		return nil
 	}
-	// A request that wakes a thread is one more than those that it finds in flight.
-	ofProcess := pod.Window.Sessions() / float64(s.Pods)
-	waited := each * min(inFlight(s, pod)+1, float64(b.Resolved().Load.Clients)*ofProcess)
+	waits := 0.0
+	for _, p := range s.Processes {
+		waits = max(waits, waited(b, s, p))
+	}
 	share, known := 0.0, false
 	for _, o := range s.Operations {
-		latency := secondsOf(o.Latency)
+		latency := meanSeconds(o.Latency)
 		if o.Operation.IsEvent() || o.Operation.IsPart() || latency <= 0 {
 			continue
 		}
-		own := waited + secondsOf(o.Lateness)
+		own := waits + meanSeconds(o.Lateness)
 		// A client that is slow to read responses makes requests wait for a free client.
 		if isStarved(v) {
-			own += secondsOf(o.Backlog)
+			own += meanSeconds(o.Backlog)
 		}
 		share, known = max(share, own/latency), true
 	}
@@ -42,6 +37,20 @@ func added(b *v1alpha1.EtcdBenchmark, s results.Summary, v *v1alpha1.Validity) *
 		return nil
 	}
 	return new(int64(math.Ceil(1e6 * min(share, 1))))
+}
+
+// waited is how long each request of a pod can have waited for the client at most, on average. While a thread waits for a
+// processor, all requests in flight can wait with it, and no others: in a closed loop they are the clients, so this is the
+// share of the time in which a thread waited. Without this time the same requests could not have ended sooner, so the bound
+// holds for the throughput, too. A goroutine that waits for a thread delays at most the requests of its connection. A
+// request of an open loop finds the mean number in flight, and is one more.
+func waited(b *v1alpha1.EtcdBenchmark, s results.Summary, p results.PodProcess) float64 {
+	load := b.Resolved().Load
+	ofPod := math.Ceil(float64(load.Clients) / float64(s.Pods) * p.Window.Sessions())
+	all := min(inFlight(s, p)+1, ofPod)
+	ofConnection := math.Ceil(float64(load.Clients) / float64(max(load.Connections, 1)))
+	each, _ := delayOf(s.Transport, all, min(all, ofConnection))(p)
+	return each
 }
 
 // onlyWaits reports whether waiting, and being late for that, is all that the client can have added. A client that is
@@ -54,17 +63,16 @@ func onlyWaits(b *v1alpha1.EtcdBenchmark, s results.Summary, v *v1alpha1.Validit
 	if slices.ContainsFunc(v.Reasons, isOther) || loopBusy(s, figure(results.ProcessLoopBusyRatio)) != nil {
 		return false
 	}
-	_, occupied := worstPod(s, ofWindow((*results.ProcessWindow).OccupiedShare))
-	return occupied <= maxCPUShare && (b.Resolved().Load.Rate == nil || wasDelivered(s) && !leavesInBursts(s))
+	return b.Resolved().Load.Rate == nil || wasDelivered(s) && !leavesInBursts(s)
 }
 
 // inFlight is the mean number of requests in flight of the process of a pod. In a run without a cluster, it has several
 // parts of the load.
-func inFlight(s results.Summary, pod *results.PodProcess) float64 {
-	return s.Throughput * secondsOf(s.Service) / float64(s.Pods) * pod.Window.Sessions()
+func inFlight(s results.Summary, p results.PodProcess) float64 {
+	return s.Throughput * meanSeconds(s.Service) / float64(s.Pods) * p.Window.Sessions()
 }
 
-// secondsOf is the mean of a distribution, 0 if it is not known.
-func secondsOf(d results.Distribution) float64 {
+// meanSeconds is 0 if the mean is not known.
+func meanSeconds(d results.Distribution) float64 {
 	return d.Values[spec.StatisticMean].Duration.Seconds()
 }
