@@ -57,11 +57,19 @@ func TestTheShareThatAClientCanHaveAdded(t *testing.T) {
 		"more threads than time":        {8, 2, []func(map[results.ProcessFigure]float64){with(threads, 15)}, nil, 100},
 		"also throttled":                {8, 2, []func(map[results.ProcessFigure]float64){with(threads, 3), with(results.ProcessThrottledSeconds, 5)}, nil, -1},
 		"also busy":                     {8, 2, []func(map[results.ProcessFigure]float64){with(threads, 3), with(results.ProcessCPUSeconds, 18)}, nil, -1},
-		"a loop that is never free":     {8, 2, []func(map[results.ProcessFigure]float64){with(threads, 3), with(results.ProcessLoopBusyRatio, 0.9)}, nil, -1},
+		"a loop that is never free":     {8, 2, []func(map[results.ProcessFigure]float64){with(threads, 9), with(results.ProcessLoopBusyRatio, 0.9)}, nil, -1},
 		"waits not known":               {8, 2, []func(map[results.ProcessFigure]float64){unknown(threads)}, nil, -1},
 		// One request of 10 ms is in flight on average, and each that waits is one more.
 		"an open loop": {50, 2, []func(map[results.ProcessFigure]float64){with(threads, 1)}, openLoop, 20},
 		"late":         {1, 1, nil, late(10 * ms), 50},
+		// 2 ms each, and the 10 ms for which they waited for a client that was slow to read.
+		"a backlog of a slow client": {1, 1, []func(map[results.ProcessFigure]float64){with(threads, 2)}, func(b *v1alpha1.EtcdBenchmark, s *results.Snapshot) {
+			late(0)(b, s)
+			put := s.Operations[spec.OperationPut]
+			put.Latency = results.Histogram{}
+			put.Latency.RecordAlike(int64(20*ms), 1000)
+			put.Backlog.RecordAlike(int64(10*ms), 1000)
+		}, 60},
 		"late, in bursts": {1, 1, nil, func(b *v1alpha1.EtcdBenchmark, s *results.Snapshot) {
 			late(10*ms)(b, s)
 			s.Arrivals.Bunched = s.Started / 2
@@ -113,7 +121,7 @@ func TestTheShareIsThatOfTheFastestOperation(t *testing.T) {
 	fast := &results.OperationResult{CompletedInWindow: 1000}
 	fast.Latency.RecordAlike(int64(2*time.Millisecond), 1000)
 	fast.Service.RecordAlike(int64(2*time.Millisecond), 1000)
-	s.Operations[spec.OperationRange], s.Started = fast, 2000
+	s.Operations[spec.OperationDelete], s.Started = fast, 2000
 	if v := Clients(b, results.Summarize([]*results.Snapshot{s})); v.AddedPerMillion == nil || *v.AddedPerMillion != 250_000 {
 		t.Errorf("got %+v, wanted 0.5 ms of 2 ms", v)
 	}
