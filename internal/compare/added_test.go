@@ -108,7 +108,7 @@ func TestThroughputIsHiddenByTheInverse(t *testing.T) {
 	}
 }
 
-// A load generator that added more than half of the latency, or nobody knows how much, ends the comparison of its run.
+// A load generator that added more than half of the latency, or an unknown part, ends the comparison of its run.
 func TestLoadGeneratorsThatInvalidate(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change editing
