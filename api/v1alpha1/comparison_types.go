@@ -100,7 +100,7 @@ const (
 
 // ComparisonReason is why a verdict is Unknown.
 //
-// +kubebuilder:validation:Enum=TooFewRounds;Noisy;NotConcurrent;EnvironmentDiffers;ExclusionsDiffer;TailTooThin;NotInformative;NotMeasured;Unanswered
+// +kubebuilder:validation:Enum=TooFewRounds;Noisy;NotConcurrent;EnvironmentDiffers;ExclusionsDiffer;TailTooThin;NotInformative;NotMeasured;Unanswered;ClientBound
 type ComparisonReason string
 
 const (
@@ -125,6 +125,9 @@ const (
 	ReasonNotMeasured ComparisonReason = "NotMeasured"
 	// ReasonUnanswered means that requests failed, or were unanswered when a run ended, so a value is only a lower bound.
 	ReasonUnanswered ComparisonReason = "Unanswered"
+	// ReasonComparedClientBound means that the load generator may have hidden a change: it may have added too much of the
+	// latency, or not alike on both sides, or how much is not known.
+	ReasonComparedClientBound ComparisonReason = "ClientBound"
 )
 
 // Comparison is the result for one metric. Changes are relative to the
@@ -187,6 +190,17 @@ type Comparison struct {
 	//
 	// +optional
 	BaselineDrifts bool `json:"baselineDrifts,omitempty"`
+
+	// baselineAddedPerMillion is the greatest share of the mean latency that the load
+	// generator can have added in a run of the baseline. Absent: none, or not known.
+	//
+	// +optional
+	BaselineAddedPerMillion int64 `json:"baselineAddedPerMillion,omitempty"`
+
+	// candidateAddedPerMillion is that of the candidate.
+	//
+	// +optional
+	CandidateAddedPerMillion int64 `json:"candidateAddedPerMillion,omitempty"`
 
 	// verdict is Regressed, NotRegressed or Unknown.
 	//

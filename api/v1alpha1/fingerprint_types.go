@@ -94,7 +94,8 @@ type Fingerprint struct {
 	NodeMemoryBytes int64 `json:"nodeMemoryBytes,omitempty"`
 }
 
-// Environment is what makes two results incomparable if it differs.
+// Environment is what makes two results incomparable if it differs, and what
+// the load generator may have added to the numbers.
 type Environment struct {
 	// client identifies what the client pods ran on: client of the fingerprint in
 	// the run's summary. Absent: not known. Such a result is like no other.
@@ -114,4 +115,15 @@ type Environment struct {
 	//
 	// +optional
 	DataInMemory bool `json:"dataInMemory,omitempty"`
+
+	// clientBound is true if the load generator was a limit.
+	//
+	// +optional
+	ClientBound bool `json:"clientBound,omitempty"`
+
+	// addedPerMillion is the greatest share of the mean latency that the load
+	// generator can have added, in parts per million. Absent: none, or not known.
+	//
+	// +optional
+	AddedPerMillion int64 `json:"addedPerMillion,omitempty"`
 }

@@ -200,12 +200,6 @@ type SuiteResult struct {
 	// +optional
 	Cleaned metav1.ConditionStatus `json:"cleaned,omitempty"`
 
-	// clientBound is true if the load generator was a limit. Such a run says
-	// nothing about the target.
-	//
-	// +optional
-	ClientBound bool `json:"clientBound,omitempty"`
-
 	Environment `json:",inline"`
 
 	// warnings are the kinds of the run's warnings. status.warnings explains them.

@@ -106,6 +106,12 @@ type Validity struct {
 	// +optional
 	DelayPerRequestMicroseconds *int64 `json:"delayPerRequestMicroseconds,omitempty"`
 
+	// addedPerMillion is the greatest share of the mean latency that the client can
+	// have added, in parts per million. Absent: not known.
+	//
+	// +optional
+	AddedPerMillion *int64 `json:"addedPerMillion,omitempty"`
+
 	// busiestLoopPercent is the share of the window in which the busiest event
 	// loop did not wait for events. Only the transport Fast has event loops.
 	//

@@ -2399,6 +2399,11 @@ func (in *Validity) DeepCopyInto(out *Validity) {
 		*out = new(int64)
 		**out = **in
 	}
+	if in.AddedPerMillion != nil {
+		in, out := &in.AddedPerMillion, &out.AddedPerMillion
+		*out = new(int64)
+		**out = **in
+	}
 	if in.BusiestLoopPercent != nil {
 		in, out := &in.BusiestLoopPercent, &out.BusiestLoopPercent
 		*out = new(int32)

@@ -144,9 +144,6 @@ func (c change) worst(s side) float64 {
 // isWithin reports whether no part of the interval is worse than the limit.
 func (c change) isWithin(s side, limit float64) bool { return c.worst(s) <= limit }
 
-// isImproved reports whether the whole interval is better than no change.
-func (c change) isImproved(s side) bool { return c.worst(s) < 0 }
-
 // smallestRegression is the log ratio, in the direction of worse, that would be called a regression with about the
 // probability power: with three rounds a little less. The first of several comparisons is judged with level ÷ their
 // number.

@@ -190,7 +190,7 @@ func TestEqualRounds(t *testing.T) {
 			t.Errorf("with a tolerance of %v: %v, wanted %v", tolerance, got, want)
 		}
 	}
-	if c.isWithin(higherIsWorse, higherIsWorse.limit(0.05)) || !c.isWithin(lowerIsWorse, 0.01) || !c.isImproved(lowerIsWorse) {
+	if c.isWithin(higherIsWorse, higherIsWorse.limit(0.05)) || !c.isWithin(lowerIsWorse, 0.01) || c.worst(lowerIsWorse) >= 0 {
 		t.Errorf("%+v is on the wrong side", c)
 	}
 }

@@ -76,10 +76,11 @@ func Unlike(baseline, candidate []v1alpha1.Environment, axis v1alpha1.Axis) (dou
 	return doubt, strings.Join(notes, " ")
 }
 
-// SameEnvironment reports whether nothing makes two results incomparable.
-func SameEnvironment(a, b v1alpha1.Environment) bool {
-	doubt, _ := Unlike([]v1alpha1.Environment{a}, []v1alpha1.Environment{b}, "")
-	return doubt == ""
+// SameEnvironment reports whether nothing makes two results incomparable with this tolerance.
+func SameEnvironment(a, b v1alpha1.Environment, tolerancePercent int32) bool {
+	one, other := []v1alpha1.Environment{a}, []v1alpha1.Environment{b}
+	doubt, _ := Unlike(one, other, "")
+	return doubt == "" && !AddedOf(one, other).differ(tolerancePercent)
 }
 
 // EnvironmentOf is the environment of a run.
@@ -92,6 +93,12 @@ func EnvironmentOf(run *v1alpha1.EtcdBenchmark) (e v1alpha1.Environment) {
 	e.DataInMemory = slices.ContainsFunc(s.Members, verdict.InMemory)
 	if s.Fingerprint != nil {
 		e.Client = s.Fingerprint.Client
+	}
+	if v := s.Validity; v != nil {
+		e.ClientBound = v.Verdict == v1alpha1.ValidityClientBound
+		if v.AddedPerMillion != nil {
+			e.AddedPerMillion = *v.AddedPerMillion
+		}
 	}
 	return e
 }

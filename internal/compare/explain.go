@@ -9,7 +9,7 @@ import (
 
 // explain says what a verdict means, and what else is worth knowing about it.
 func explain(c v1alpha1.Comparison) string {
-	return strings.TrimSpace(meaning(c) + " " + secondOpinion(c) + drift(c))
+	return strings.TrimSpace(meaning(c) + " " + secondOpinion(c) + drift(c) + whatWasAdded(c))
 }
 
 // explainStored says what a verdict on another session means.
@@ -21,7 +21,7 @@ func explainStored(c v1alpha1.Comparison) string {
 	case v1alpha1.ReasonNoisy:
 		return "Equal sessions of the history differ so much that this change does not decide it. Use a wider tolerance, or run both sides in one suite, which finds smaller changes."
 	}
-	return meaning(c)
+	return strings.TrimSpace(meaning(c) + " " + whatWasAdded(c))
 }
 
 // secondOpinion is a sentence if the interval and the signed-rank test disagree on whether anything has changed.
@@ -43,7 +43,7 @@ func drift(c v1alpha1.Comparison) string {
 	if !c.BaselineDrifts {
 		return ""
 	}
-	return "The baseline itself rose or fell over the rounds, for example because the database grew. The pairs cancel that."
+	return "The baseline itself rose or fell over the rounds, for example because the database grew. The pairs cancel that. "
 }
 
 // meaning says in a sentence what a verdict means; it repeats no number of the comparison.

@@ -20,6 +20,8 @@ type comparing struct {
 	reason v1alpha1.ComparisonReason
 	// note says what differs between the two sides.
 	note string
+	// added is what the load generators may have added.
+	added Added
 	// baselineAtLeast and candidateAtLeast: some value of that side is only a lower bound.
 	baselineAtLeast, candidateAtLeast bool
 	// baseline and candidate are geometric means.
@@ -35,6 +37,8 @@ type Question struct {
 	Doubt v1alpha1.ComparisonReason
 	// Note says what differs between the two sides. It stands before the explanation of the verdict.
 	Note string
+	// Added is what the load generators may have added.
+	Added Added
 }
 
 // Round has one value of each side.
@@ -70,7 +74,7 @@ func conclude(all []comparing) (out []v1alpha1.Comparison) {
 }
 
 func newComparing(q Question) comparing {
-	c := comparing{metric: q.Metric, side: sideOfMetric(q.Metric), note: q.Note}
+	c := comparing{metric: q.Metric, side: sideOfMetric(q.Metric), note: q.Note, added: q.Added}
 	var pairs []pair
 	uninformative, resolution := 0, 0.0
 	for _, r := range q.Rounds {
@@ -95,7 +99,7 @@ func newComparing(q Question) comparing {
 	if len(q.Rounds) > 0 && uninformative == 2*len(q.Rounds) {
 		c.reason = cmp.Or(c.reason, v1alpha1.ReasonNotInformative)
 	}
-	c.reason = cmp.Or(c.reason, q.Doubt)
+	c.reason = cmp.Or(c.reason, q.Doubt, c.unlikeClients())
 	c.change = changeOf(pairs)
 	c.change.resolution = resolution
 	if n := float64(len(pairs)); n > 0 {
@@ -127,6 +131,7 @@ func (c comparing) concluded(regressed bool, tested int) v1alpha1.Comparison {
 	out := v1alpha1.Comparison{
 		Metric: c.metric.WithTolerance(), Rounds: int32(c.change.rounds), Verdict: v1alpha1.NotCompared, Reason: c.reason,
 		Baseline: c.kept(c.baseline), Candidate: c.kept(c.candidate),
+		BaselineAddedPerMillion: c.added.baseline, CandidateAddedPerMillion: c.added.candidate,
 	}
 	if c.change.rounds > 0 {
 		out.ChangePerMillion = perMillion(c.change.mean)
@@ -144,17 +149,12 @@ func (c comparing) concluded(regressed bool, tested int) v1alpha1.Comparison {
 		out.Reason, out.RoundsNeeded = v1alpha1.ReasonTooFewRounds, minRounds
 	case regressed && !c.baselineAtLeast:
 		out.Verdict = v1alpha1.Regressed
-	case c.change.isWithin(c.side, c.limit()) && !c.candidateAtLeast:
-		out.Verdict, out.Improved = v1alpha1.NotRegressed, c.change.isImproved(c.side)
-	case regressed || c.change.isWithin(c.side, c.limit()):
+	case c.isWithin() && !c.candidateAtLeast:
+		out.Verdict, out.Improved = v1alpha1.NotRegressed, c.isImproved()
+	case regressed || c.isWithin():
 		out.Reason = v1alpha1.ReasonUnanswered
-	case c.stored:
-		out.Reason = v1alpha1.ReasonNoisy
 	default:
-		out.Reason = v1alpha1.ReasonNoisy
-		if out.RoundsNeeded = int32(c.change.needed(c.side, c.limit(), tested)); out.RoundsNeeded > 0 {
-			out.Reason = v1alpha1.ReasonTooFewRounds
-		}
+		out.Reason, out.RoundsNeeded = c.undecided(tested)
 	}
 	if len(c.change.ratios) >= minSecondOpinion {
 		out.SignedRankPerMillion = new(int64(math.Round(1e6 * signedRank(c.change.ratios))))
@@ -166,6 +166,25 @@ func (c comparing) concluded(regressed bool, tested int) v1alpha1.Comparison {
 	}
 	out.Message = text.Shorten(strings.TrimSpace(c.note+" "+explained(out)), maxMessage)
 	return out
+}
+
+// undecided is why the interval decides nothing, and how many rounds would decide; 0 if that is not known.
+func (c comparing) undecided(tested int) (reason v1alpha1.ComparisonReason, rounds int32) {
+	limit, known := c.harmless()
+	switch better := float64(c.side)*c.change.mean <= c.limit(); {
+	case better && (!known || float64(c.side)*c.change.mean > limit):
+		return v1alpha1.ReasonComparedClientBound, 0
+	case c.stored:
+		return v1alpha1.ReasonNoisy, 0
+	case better:
+		rounds = int32(c.change.needed(c.side, limit, tested))
+	default:
+		rounds = int32(c.change.needed(c.side, c.limit(), tested))
+	}
+	if rounds > 0 {
+		return v1alpha1.ReasonTooFewRounds, rounds
+	}
+	return v1alpha1.ReasonNoisy, 0
 }
 
 // kept is a value in the unit of the API.

@@ -111,14 +111,15 @@ func Runs(baseline, candidate []*v1alpha1.EtcdBenchmark, metrics []v1alpha1.Metr
 	case doubt == "" && !alternate(rounds):
 		doubt = v1alpha1.ReasonNotConcurrent
 	}
-	r.Comparisons = Judge(questions(valid, metrics, doubt, note))
+	r.Comparisons = Judge(questions(valid, metrics, Question{Doubt: doubt, Note: note, Added: AddedOf(before, after)}))
 	r.Verdict = VerdictOf(r.Comparisons)
 	return r, nil
 }
 
-func questions(rounds []round, metrics []v1alpha1.Metric, doubt v1alpha1.ComparisonReason, note string) (out []Question) {
+// questions asks the same about each metric.
+func questions(rounds []round, metrics []v1alpha1.Metric, q Question) (out []Question) {
 	for _, m := range metrics {
-		q := Question{Metric: m, Doubt: doubt, Note: note}
+		q.Metric, q.Rounds = m, nil
 		for _, r := range rounds {
 			q.Rounds = append(q.Rounds, Round{ValueOf(r.baseline, m), ValueOf(r.candidate, m)})
 		}

@@ -45,6 +45,8 @@ type StoredQuestion struct {
 	// Doubt is why it cannot be judged at all; empty if it can. Note says what differs between the two sides.
 	Doubt v1alpha1.ComparisonReason
 	Note  string
+	// Added is what the load generators may have added.
+	Added Added
 }
 
 // JudgeStored answers questions that belong together, as Judge does. Rounds of different sessions are no pairs: all of
@@ -59,7 +61,7 @@ func JudgeStored(questions []StoredQuestion) []v1alpha1.Comparison {
 }
 
 func newStored(q StoredQuestion) comparing {
-	c := comparing{metric: q.Metric, side: sideOfMetric(q.Metric), stored: true, note: q.Note, baseline: q.Baseline.Value.Number, baselineAtLeast: q.Baseline.Value.AtLeast}
+	c := comparing{metric: q.Metric, side: sideOfMetric(q.Metric), stored: true, note: q.Note, added: q.Added, baseline: q.Baseline.Value.Number, baselineAtLeast: q.Baseline.Value.AtLeast}
 	var pairs []pair
 	uninformative, resolution := 0, 0.0
 	for _, v := range append([]Value{q.Baseline.Value}, q.Candidate...) {
@@ -78,7 +80,7 @@ func newStored(q StoredQuestion) comparing {
 	if uninformative == 1+len(q.Candidate) {
 		c.reason = cmp.Or(c.reason, v1alpha1.ReasonNotInformative)
 	}
-	c.reason = cmp.Or(c.reason, q.Doubt)
+	c.reason = cmp.Or(c.reason, q.Doubt, c.unlikeClients())
 	if len(pairs) == 0 || !(c.baseline > 0) {
 		return c
 	}

@@ -35,8 +35,8 @@ func WhyInvalid(run *v1alpha1.EtcdBenchmark) string {
 		return "its numbers may not describe the requested load: " + s.Concerns[0]
 	case skipsMembers(run):
 		return "addresses of its target did not answer and got no load (target.unreachableMembers: Skip)"
-	case s.Validity != nil && s.Validity.Verdict == v1alpha1.ValidityClientBound:
-		return "its load generator was a limit (ClientBound)"
+	case whyClientBound(s.Validity) != "":
+		return whyClientBound(s.Validity)
 	case results.IsMore(uint64(s.FailedRequests), uint64(s.MeasuredRequests), maxFailed, 1000):
 		return fmt.Sprintf("%s of its %s failed", text.Grouped(s.FailedRequests), text.Plural(s.MeasuredRequests, "request"))
 	}
@@ -72,6 +72,8 @@ func ValueOf(run *v1alpha1.EtcdBenchmark, m v1alpha1.Metric) Value {
 		switch {
 		case !isNumber(v.Number):
 			v.Reason = v1alpha1.ReasonNotMeasured
+		case run.Resolved().Load.Rate != nil && s.Saturated == nil && EnvironmentOf(run).ClientBound && !reachedRate(s):
+			v.Reason = v1alpha1.ReasonComparedClientBound
 		case run.Resolved().Load.Rate != nil && s.Saturated == nil:
 			v.Reason = v1alpha1.ReasonNotInformative
 		}
@@ -99,6 +101,12 @@ func ValueOf(run *v1alpha1.EtcdBenchmark, m v1alpha1.Metric) Value {
 	return v
 }
 
+// reachedRate reports whether nearly all requests that were due in the window succeeded within it.
+func reachedRate(s *v1alpha1.Summary) bool {
+	const most = 0.995
+	return s.ThroughputPerSecond.Float64()*float64(s.DurationMicroseconds)/1e6 >= most*float64(s.MeasuredRequests)
+}
+
 // halfMicrosecond is the greatest rounding error of a latency.
 const halfMicrosecond = 0.5
 
@@ -117,12 +125,13 @@ func FailuresMatter(failed, all int64, s spec.Statistic) bool {
 }
 
 // UsualMetrics are what a comparison of these runs judges unless the user names something else: the throughput of a
-// closed loop, and of each operation the highest of three percentiles that every valid run has, or the lowest of them.
+// closed loop, and of each operation the first of the usual statistics that every valid run has, or the last of them.
 func UsualMetrics(runs []*v1alpha1.EtcdBenchmark) (out []v1alpha1.Metric) {
 	var valid []*v1alpha1.EtcdBenchmark
+	var in []v1alpha1.Environment
 	for _, run := range runs {
 		if WhyInvalid(run) == "" {
-			valid = append(valid, run)
+			valid, in = append(valid, run), append(in, EnvironmentOf(run))
 		}
 	}
 	if len(valid) == 0 {
@@ -133,7 +142,7 @@ func UsualMetrics(runs []*v1alpha1.EtcdBenchmark) (out []v1alpha1.Metric) {
 	}
 	for _, o := range valid[0].Status.Summary.Operations {
 		m := v1alpha1.Metric{Type: v1alpha1.MetricLatency, Operation: o.Operation}
-		for _, m.Statistic = range []spec.Statistic{spec.StatisticP99, spec.StatisticP90, spec.StatisticP50} {
+		for _, m.Statistic = range UsualStatistics(in) {
 			if !slices.ContainsFunc(valid, func(run *v1alpha1.EtcdBenchmark) bool { return ValueOf(run, m).Reason != "" }) {
 				break
 			}

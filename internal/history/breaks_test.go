@@ -20,13 +20,14 @@ type long struct {
 	*v1alpha1.EtcdBenchmarkSchedule
 	random   *rand.Rand
 	sessions int
+	in       v1alpha1.Environment
 }
 
 func newLong() *long {
 	sch := nightly(func(sch *v1alpha1.EtcdBenchmarkSchedule) {
 		sch.Spec.SuiteTemplate.Spec.Loads = sch.Spec.SuiteTemplate.Spec.Loads[:1]
 	})
-	return &long{EtcdBenchmarkSchedule: sch, random: rand.New(rand.NewPCG(1, 34))}
+	return &long{EtcdBenchmarkSchedule: sch, random: rand.New(rand.NewPCG(1, 34)), in: v1alpha1.Environment{Client: "a"}}
 }
 
 // add adds sessions of about this throughput, and judges the history after the last one.
@@ -34,7 +35,7 @@ func (l *long) add(n int, perSecond float64) {
 	for range n {
 		session := v1alpha1.ScheduleSession{
 			Name: fmt.Sprint("s", l.sessions), StartTime: metav1.Time{Time: now.AddDate(0, 0, l.sessions)}, Reason: v1alpha1.ReasonCompleted,
-			Template: TemplateID(l.Spec.SuiteTemplate.Spec), Environment: v1alpha1.Environment{Client: "a"},
+			Template: TemplateID(l.Spec.SuiteTemplate.Spec), Environment: l.in,
 		}
 		l.sessions++
 		s := &v1alpha1.EtcdBenchmarkSuite{Spec: l.Spec.SuiteTemplate.Spec}
@@ -81,6 +82,10 @@ func TestABreakDoesNotHealByWaiting(t *testing.T) {
 				l.Status.Sessions[100+i].Client = "b"
 			}
 			l.judge()
+		}, moved},
+		"behind a slower load generator": {func(l *long) {
+			l.in.ClientBound, l.in.AddedPerMillion = true, 300_000
+			l.add(20, 1000)
 		}, moved},
 		"another template": {func(l *long) {
 			l.Spec.SuiteTemplate.Spec.Rounds = 2

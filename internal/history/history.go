@@ -10,6 +10,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/compare"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/suite"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
@@ -124,8 +125,8 @@ func metrics(sch *v1alpha1.EtcdBenchmarkSchedule) (out []v1alpha1.Metric) {
 	if len(sch.Spec.Metrics) > 0 {
 		return sch.Spec.Metrics
 	}
-	if compare := sch.Spec.SuiteTemplate.Spec.Compare; compare != nil {
-		for _, m := range compare.Metrics {
+	if c := sch.Spec.SuiteTemplate.Spec.Compare; c != nil {
+		for _, m := range c.Metrics {
 			if suite.Keeps(m) {
 				out = append(out, m)
 			}
@@ -149,7 +150,8 @@ func nameOf(s v1alpha1.ScheduleSeries) string {
 	return metricOf(s).String()
 }
 
-// value is the number of one session: the geometric mean of the rounds with valid numbers; 0 if there is none.
+// value is the number of one session: the geometric mean of the rounds with valid numbers; 0 if there is none. A percentile
+// of a run whose load generator was a limit is none: it may show the load generator.
 func value(s *v1alpha1.EtcdBenchmarkSuite, of v1alpha1.ScheduleSeries) int64 {
 	if of.Type == v1alpha1.SeriesHighestRate {
 		for _, c := range s.Status.Capacities {
@@ -160,9 +162,13 @@ func value(s *v1alpha1.EtcdBenchmarkSuite, of v1alpha1.ScheduleSeries) int64 {
 		return 0
 	}
 	sum, n := 0.0, 0
+	m := metricOf(of)
 	for round := int32(1); round <= max(s.Spec.Rounds, 1); round++ {
 		r, ran := suite.Counted(s.Status.Results, of.Cell, round)
-		if number, known := suite.NumberOf(r, metricOf(of)); ran && r.Invalid == "" && known {
+		if r.ClientBound && !compare.IsMean(m) {
+			continue
+		}
+		if number, known := suite.NumberOf(r, m); ran && r.Invalid == "" && known {
 			sum, n = sum+math.Log(number), n+1
 		}
 	}

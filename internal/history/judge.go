@@ -44,8 +44,21 @@ func courseOf(sch *v1alpha1.EtcdBenchmarkSchedule, series *v1alpha1.ScheduleSeri
 
 // sameClient reports whether two sessions had the same environment: above all the same processors of the client pods.
 func sameClient(sch *v1alpha1.EtcdBenchmarkSchedule, i, j int) bool {
-	return i == j || compare.SameEnvironment(sch.Status.Sessions[i].Environment, sch.Status.Sessions[j].Environment)
+	return i == j || sameEnvironment(sch, sch.Status.Sessions[i].Environment, sch.Status.Sessions[j].Environment)
 }
+
+// sameEnvironment judges the load generator's share of the latency by the smallest tolerance of the schedule, so that a
+// session is compared with the same others in all series.
+func sameEnvironment(sch *v1alpha1.EtcdBenchmarkSchedule, a, b v1alpha1.Environment) bool {
+	tolerance := int32(maxTolerance)
+	for _, s := range sch.Status.Series {
+		tolerance = min(tolerance, s.TolerancePercent)
+	}
+	return compare.SameEnvironment(a, b, tolerance)
+}
+
+// maxTolerance is the greatest tolerance of a metric, in per cent.
+const maxTolerance = 99
 
 // begin is the place of the first session that is compared with the last one.
 func begin(sch *v1alpha1.EtcdBenchmarkSchedule, series v1alpha1.ScheduleSeries) (first int) {
@@ -122,7 +135,7 @@ func (c course) changes(sessions []v1alpha1.ScheduleSession) (all, open []v1alph
 // before them.
 func (c course) forgotten(sch *v1alpha1.EtcdBenchmarkSchedule, from int) (open []v1alpha1.ScheduleChange) {
 	for _, change := range sch.Status.Changes {
-		isOf := change.Open && change.Cell == c.series.Cell && change.Metric == nameOf(*c.series) && change.Template == c.template && compare.SameEnvironment(change.Environment, c.environment)
+		isOf := change.Open && change.Cell == c.series.Cell && change.Metric == nameOf(*c.series) && change.Template == c.template && sameEnvironment(sch, change.Environment, c.environment)
 		if !isOf || c.shows(sch, change) || acknowledges(sch, change) {
 			continue
 		}
@@ -260,7 +273,7 @@ func elsewhere(sch *v1alpha1.EtcdBenchmarkSchedule) (open []v1alpha1.ScheduleCha
 		last = sch.Status.Sessions[n-1]
 	}
 	for _, c := range sch.Status.Changes {
-		if c.Open && c.Template == last.Template && !compare.SameEnvironment(c.Environment, last.Environment) && !acknowledges(sch, c) {
+		if c.Open && c.Template == last.Template && !sameEnvironment(sch, c.Environment, last.Environment) && !acknowledges(sch, c) {
 			open = append(open, c)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/compare"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/suite"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/trend"
 )
@@ -22,7 +21,7 @@ func Spreads(sch *v1alpha1.EtcdBenchmarkSchedule, of *v1alpha1.EtcdBenchmarkSuit
 			for _, s := range sch.Status.Series {
 				if s.Cell == cell && nameOf(s) == m.String() {
 					return spreadOf(sch, s, func(o v1alpha1.ScheduleSession) bool {
-						return o.Template == template && compare.SameEnvironment(o.Environment, in) && !slices.Contains(without, o.Name)
+						return o.Template == template && sameEnvironment(sch, o.Environment, in) && !slices.Contains(without, o.Name)
 					})
 				}
 			}

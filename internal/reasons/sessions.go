@@ -18,6 +18,7 @@ var comparisons = []Entry{
 	{Comparison, string(v1alpha1.ReasonComparedTailTooThin), "Fewer than ten requests lie above the percentile.", "Longer runs, or a lower percentile."},
 	{Comparison, string(v1alpha1.ReasonNotInformative), "The load has a fixed rate that both sides reached, so the throughput is what was asked for.", "Compare a latency."},
 	{Comparison, string(v1alpha1.ReasonUnanswered), "Requests failed, or were unanswered when a run ended. The true value of the metric may be greater, and that could change the verdict.", "Longer runs."},
+	{Comparison, string(v1alpha1.ReasonComparedClientBound), "The load generator may have hidden a change: it may have added too much of the latency, or not alike on both sides. How much it added to a percentile is not known.", "More processors for the load generator. Compare the throughput or the mean."},
 	{Comparison, string(v1alpha1.ReasonNotMeasured), "A run does not have this number, or a side has no run whose numbers can be compared.", "Compare a metric that all runs have, and look at the runs that are invalid."},
 }
 

@@ -62,14 +62,22 @@ func Comparison(r compare.Result) *Compared {
 }
 
 // ComparisonHeader has the columns of ComparisonRow.
-var ComparisonHeader = []string{"METRIC", "ROUNDS", "BASELINE", "CANDIDATE", "CHANGE", "95 % INTERVAL", "TOLERANCE", "VERDICT"}
+var ComparisonHeader = []string{"METRIC", "ROUNDS", "BASELINE", "CANDIDATE", "CHANGE", "95 % INTERVAL", "TOLERANCE", "CLIENT ADDED", "VERDICT"}
 
 // ComparisonRow is one comparison as the cells of a table.
 func ComparisonRow(c v1alpha1.Comparison) []string {
 	return []string{
 		c.Metric.String(), text.Grouped(c.Rounds), metricValue(c.Metric, c.Baseline), metricValue(c.Metric, c.Candidate), signedPercent(c.ChangePerMillion),
-		intervalText(c), fmt.Sprintf("%.0f %%", 100*c.Metric.Tolerance()), verdictWord(c),
+		intervalText(c), fmt.Sprintf("%.0f %%", 100*c.Metric.Tolerance()), addedText(c), verdictWord(c),
 	}
+}
+
+// addedText says how much of the mean latency the load generator may have added, for baseline and candidate.
+func addedText(c v1alpha1.Comparison) string {
+	if c.BaselineAddedPerMillion == 0 && c.CandidateAddedPerMillion == 0 {
+		return thin
+	}
+	return fmt.Sprintf("≤%s, ≤%s", compare.ShareText(c.BaselineAddedPerMillion), compare.ShareText(c.CandidateAddedPerMillion))
 }
 
 // Headline says in a sentence what a verdict means.

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/compare"
 )
@@ -106,7 +105,7 @@ func cellMetrics(baseline, candidate *v1alpha1.EtcdBenchmarkSuite, c Cell, wante
 	}
 	for _, o := range all[0].Operations {
 		m := v1alpha1.Metric{Type: v1alpha1.MetricLatency, Operation: o.Operation}
-		for _, m.Statistic = range []spec.Statistic{spec.StatisticP99, spec.StatisticP90, spec.StatisticP50} {
+		for _, m.Statistic = range compare.UsualStatistics([]v1alpha1.Environment{EnvironmentOf(all)}) {
 			lacks := func(r v1alpha1.SuiteResult) bool { _, known := NumberOf(r, m); return !known }
 			if !slices.ContainsFunc(all, lacks) {
 				break

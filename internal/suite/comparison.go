@@ -118,6 +118,7 @@ func question(s *v1alpha1.EtcdBenchmarkSuite, baseline, candidate string, metric
 		}
 	}
 	q.Doubt, q.Note = compare.Unlike(before, after, s.Spec.Compare.Axis)
+	q.Added = compare.AddedOf(before, after)
 	if lost != 0 {
 		q.Doubt = v1alpha1.ReasonExclusionsDiffer
 	}

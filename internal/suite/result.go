@@ -64,9 +64,6 @@ func Result(s *v1alpha1.EtcdBenchmarkSuite, p Planned, run *v1alpha1.EtcdBenchma
 		return out
 	}
 	out.Environment, out.Warnings = compare.EnvironmentOf(run), keptWarnings(s, run)
-	if v := run.Status.Summary.Validity; v != nil {
-		out.ClientBound = v.Verdict == v1alpha1.ValidityClientBound
-	}
 	for _, o := range run.Status.Summary.Operations {
 		out.Operations = append(out.Operations, operation(o))
 	}

@@ -123,6 +123,7 @@ func EnvironmentOf(all []v1alpha1.SuiteResult) (out v1alpha1.Environment) {
 		if r.Invalid == "" {
 			clients = append(clients, r.Client)
 			out.Embedded, out.DataInMemory = out.Embedded || r.Embedded, out.DataInMemory || r.DataInMemory
+			out.ClientBound, out.AddedPerMillion = out.ClientBound || r.ClientBound, max(out.AddedPerMillion, r.AddedPerMillion)
 		}
 	}
 	slices.Sort(clients)
@@ -267,7 +268,9 @@ func storedQuestion(s *v1alpha1.EtcdBenchmarkSuite, c Cell, m v1alpha1.Metric, b
 		q.Candidate = append(q.Candidate, valueIn(s, c, r, m))
 	}
 	if len(results) > 0 {
-		q.Doubt, q.Note = compare.Unlike([]v1alpha1.Environment{in}, []v1alpha1.Environment{EnvironmentOf(results)}, "")
+		before, after := []v1alpha1.Environment{in}, []v1alpha1.Environment{EnvironmentOf(results)}
+		q.Doubt, q.Note = compare.Unlike(before, after, "")
+		q.Added = compare.AddedOf(before, after)
 	}
 	if invalidRuns(s, c.Name) != invalid {
 		q.Doubt = v1alpha1.ReasonExclusionsDiffer

@@ -91,6 +91,13 @@ func TestDoubtsAboutAStoredBaseline(t *testing.T) {
 		}
 	}
 	lost := func(s *v1alpha1.EtcdBenchmarkSuite) { s.Status.Results[0].Invalid = "it failed" }
+	added := func(percent int64) change {
+		return func(s *v1alpha1.EtcdBenchmarkSuite) {
+			for i := range s.Status.Results {
+				s.Status.Results[i].ClientBound, s.Status.Results[i].AddedPerMillion = true, 10_000*percent
+			}
+		}
+	}
 	nothing := func(*v1alpha1.EtcdBenchmarkSuite) {}
 	for name, tc := range map[string]struct {
 		baseline, candidate change
@@ -109,8 +116,11 @@ func TestDoubtsAboutAStoredBaseline(t *testing.T) {
 			client("a")(s)
 			s.Status.Results[len(s.Status.Results)-1].Client = "b"
 		}, client("a"), ""},
-		"a run lost":        {nothing, lost, v1alpha1.ReasonExclusionsDiffer},
-		"a run lost before": {lost, nothing, v1alpha1.ReasonExclusionsDiffer},
+		"load generators that hide a change": {added(60), added(60), v1alpha1.ReasonComparedClientBound},
+		"alike load generators":              {added(20), added(24), ""},
+		"unlike load generators":             {added(20), added(26), v1alpha1.ReasonComparedClientBound},
+		"a run lost":                         {nothing, lost, v1alpha1.ReasonExclusionsDiffer},
+		"a run lost before":                  {lost, nothing, v1alpha1.ReasonExclusionsDiffer},
 	} {
 		baseline := session(5000)
 		tc.baseline(baseline)

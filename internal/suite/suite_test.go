@@ -153,6 +153,13 @@ func clientBound(run *v1alpha1.EtcdBenchmark) {
 	run.Status.Summary.Validity = &v1alpha1.Validity{Verdict: v1alpha1.ValidityClientBound}
 }
 
+// waited is a load generator that was a limit, and has added at most this share of the mean latency, in per cent.
+func waited(percent int64) func(*v1alpha1.EtcdBenchmark) {
+	return func(run *v1alpha1.EtcdBenchmark) {
+		run.Status.Summary.Validity = &v1alpha1.Validity{Verdict: v1alpha1.ValidityClientBound, AddedPerMillion: new(10_000 * percent)}
+	}
+}
+
 func ended(reason string) func(*v1alpha1.EtcdBenchmark) {
 	return func(run *v1alpha1.EtcdBenchmark) { run.Status.Conditions[0].Reason = reason }
 }
@@ -229,6 +236,39 @@ func TestInvalidRunsAreRepeatedOnce(t *testing.T) {
 	}
 	if once := play(t, table(rounds(2)), func(Planned) *v1alpha1.EtcdBenchmark { return finished("10", clientBound) }); len(once) != 16 {
 		t.Errorf("%d runs of a suite that compares nothing, wanted 16", len(once))
+	}
+}
+
+// A load generator that has added a known part of the latency decides what it cannot have hidden: no run is repeated, and the
+// suite has a verdict.
+func TestASuiteBehindALoadGenerator(t *testing.T) {
+	for name, tc := range map[string]struct {
+		candidate float64
+		want      metav1.ConditionStatus
+		reason    v1alpha1.ComparisonReason
+		runs      int
+		share     int64
+	}{
+		"the same":       {5000, metav1.ConditionTrue, "", 24, 30},
+		"a loss":         {4000, metav1.ConditionFalse, "", 24, 30},
+		"a hidden loss":  {4800, metav1.ConditionUnknown, v1alpha1.ReasonComparedClientBound, 24, 30},
+		"too much added": {5000, metav1.ConditionUnknown, v1alpha1.ReasonTooFewRounds, 48, 60},
+	} {
+		s := table(rounds(3), compared)
+		order := play(t, s, func(p Planned) *v1alpha1.EtcdBenchmark {
+			perSecond := 5000.0
+			if p.Cell.Target.Name == "new" {
+				perSecond = tc.candidate
+			}
+			return finished(fmt.Sprint(perSecond+float64(p.Round)), waited(tc.share))
+		})
+		c := s.Status.Comparisons[0]
+		if got := Judge(s).Status; got != tc.want || c.Reason != tc.reason || len(order) != tc.runs {
+			t.Errorf("%s: Passed is %s after %d runs, wanted %s after %d: %+v", name, got, len(order), tc.want, tc.runs, c)
+		}
+		if c.Reason == "" && (c.BaselineAddedPerMillion != 300_000 || c.CandidateAddedPerMillion != 300_000) {
+			t.Errorf("%s: the shares are %d and %d", name, c.BaselineAddedPerMillion, c.CandidateAddedPerMillion)
+		}
 	}
 }
 

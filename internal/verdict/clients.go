@@ -51,6 +51,7 @@ func Clients(b *v1alpha1.EtcdBenchmark, s results.Summary) *v1alpha1.Validity {
 			v.Verdict = v1alpha1.ValidityUnknown
 		}
 	}
+	v.AddedPerMillion = added(b, s, v)
 	for i, r := range v.Reasons {
 		v.Reasons[i].Message = text.Shorten(r.Message, v1alpha1.MaxMessageLength)
 		if b.Spec.IsDerived() {
@@ -205,7 +206,10 @@ const maxWakeups = 8
 
 // delayPerRequest is how long threads waited for a processor, for each request. The requests of the transport Client
 // also wait for goroutines; a wait of a goroutine for a thread that waits for a processor counts twice.
-func delayPerRequest(transport spec.Transport) reader {
+func delayPerRequest(transport spec.Transport) reader { return delayOf(transport, 1, 1) }
+
+// delayOf is a sum of how long threads and goroutines waited for each request, with these weights.
+func delayOf(transport spec.Transport, ofThread, ofGoroutine float64) reader {
 	return func(p results.PodProcess) (float64, bool) {
 		of := func(total, wakeups results.ProcessFigure) (perRequest float64, known bool) {
 			delay, known := p.Window.Value(total)
@@ -214,10 +218,10 @@ func delayPerRequest(transport spec.Transport) reader {
 		}
 		threads, known := of(results.ProcessThreadDelaySeconds, results.ProcessThreadWakeups)
 		if transport != spec.TransportClient {
-			return threads, known
+			return ofThread * threads, known
 		}
 		goroutines, ofGoroutines := of(results.ProcessGoroutineDelayTotalSeconds, results.ProcessGoroutineWakeups)
-		return threads + goroutines, known && ofGoroutines
+		return ofThread*threads + ofGoroutine*goroutines, known && ofGoroutines
 	}
 }
 

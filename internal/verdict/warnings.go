@@ -105,10 +105,10 @@ func (w *warnings) ofDelay(s results.Summary) {
 	if pod == nil || !known || s.Pods == 0 || results.Seconds(each) > atMost {
 		return
 	}
-	inFlight := s.Throughput * s.Service.Values[spec.StatisticMean].Duration.Seconds() / float64(s.Pods)
-	estimate := results.Seconds(each * inFlight)
-	w.add(inFlight > 1 && estimate > atMost, "work of client pod %d waited %s per request for a processor; with %.0f requests in flight, each of them may have been delayed by up to %s because of this (an estimate)",
-		pod.Index, text.Duration(results.Seconds(each)), inFlight, text.Duration(estimate))
+	n := inFlight(s, *pod)
+	estimate := results.Seconds(each * n)
+	w.add(n > 1 && estimate > atMost, "work of client pod %d waited %s per request for a processor; with %.0f requests in flight, each of them may have been delayed by up to %s because of this (an estimate)",
+		pod.Index, text.Duration(results.Seconds(each)), n, text.Duration(estimate))
 }
 
 // ofTarget warns of different versions, missing quotas, and changes of the target.
