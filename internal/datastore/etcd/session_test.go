@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
@@ -263,7 +264,8 @@ func TestOnlyPodZeroReportsTheTarget(t *testing.T) {
 	if target == nil || len(target.Members) != 1 || target.Members[0].ResidentMemoryBytes < 1<<20 || !strings.HasPrefix(target.Members[0].Name, "member-") {
 		t.Errorf("pod 0 reports %+v, wanted one member with its memory and name", target)
 	}
-	if snapshots[1].Target != nil {
-		t.Errorf("pod 1 reports %+v, wanted nothing", snapshots[1].Target)
+	want := &results.Target{AnsweredBy: map[string][]string{cluster.Endpoints[0]: {target.Members[0].ID}}}
+	if diff := cmp.Diff(want, snapshots[1].Target); diff != "" {
+		t.Errorf("pod 1 reports more or less than the member that answered it (-want +got):\n%s", diff)
 	}
 }
