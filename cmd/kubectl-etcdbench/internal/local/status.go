@@ -123,30 +123,39 @@ func (c *controller) setResult(snaps []*results.Snapshot, reason string, now tim
 }
 
 // setCleaned sets the condition Cleaned. Without a cluster no cleanup Job follows, so the user has to delete keys that
-// are left.
+// are left, unless they are those of others.
 func (c *controller) setCleaned(k lifecycle.Cleaned, now time.Time) {
 	switch {
 	case k.Status == metav1.ConditionTrue:
 	case c.options.EmbeddedMembers > 0:
 		k = lifecycle.Cleaned{Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonKeysDeleted, Message: "The keys are gone with the embedded members."}
 	default:
-		k.Status, k.Message = metav1.ConditionFalse, "Keys may be left in the target"+c.whyLeft()+". "+benchmark.Leftover(c.run).String()
+		why, spared := c.whyLeft()
+		k.Status, k.Message = metav1.ConditionFalse, "Keys may be left in the target"+why+"."
+		if !spared {
+			k.Message += " " + benchmark.Leftover(c.run).String()
+		}
 	}
 	c.set(v1alpha1.ConditionCleaned, k.Status, k.Reason, c.localMessage(k.Message), now)
 }
 
-// whyLeft continues a sentence with why keys may be left.
-func (c *controller) whyLeft() string {
-	var why []string
+// whyLeft continues a sentence with why keys may be left. spared: those of others are.
+func (c *controller) whyLeft() (why string, spared bool) {
+	var all []string
 	for _, s := range c.sessions {
-		if f := load.FailureOf(s.WhyLeft()); f != nil && !slices.Contains(why, f.Message) {
-			why = append(why, f.Message)
+		f := load.FailureOf(s.WhyLeft())
+		if f == nil {
+			continue
+		}
+		spared = spared || f.Reason == results.FailurePrefixNotEmpty
+		if !slices.Contains(all, f.Message) {
+			all = append(all, f.Message)
 		}
 	}
-	if len(why) == 0 {
-		return ""
+	if len(all) == 0 {
+		return "", spared
 	}
-	return ": " + strings.Join(why, "; ")
+	return ": " + strings.Join(all, "; "), spared
 }
 
 func (c *controller) setStage(stage, message string, now time.Time) {
