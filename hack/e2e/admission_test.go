@@ -47,7 +47,7 @@ func checkAdmission(t *testing.T) {
 		"neither of them":            {`{"load":{"requests":null}}`, []string{"found neither", "load.requests"}},
 		"negative value size":        {`{"workload":{"put":{"values":{"sizeBytes":-1}}}}`, []string{"sizeBytes", "0"}},
 		"negative key size":          {`{"workload":{"put":{"keys":{"count":1000,"sizeBytes":-8}}}}`, []string{"sizeBytes", "1"}},
-		"value over etcd's limit":    {`{"workload":{"put":{"values":{"sizeBytes":2000000}}}}`, []string{"sizeBytes"}},
+		"value over etcd's limit":    {`{"workload":{"put":{"values":{"sizeBytes":20000000}}}}`, []string{"sizeBytes"}},
 		"keys that do not fit":       {`{"workload":{"put":{"keys":{"count":1000,"sizeBytes":2}}}}`, []string{"sizeBytes", "count"}},
 		"https without certificates": {`{"target":{"service":null,"endpoints":["https://etcd:2379"]}}`, []string{"target.tls"}},
 		"a misspelt field":           {`{"load":{"client":5}}`, []string{"client"}},

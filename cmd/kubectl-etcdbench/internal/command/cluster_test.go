@@ -186,7 +186,7 @@ func TestRefusalsAreTheSameWithAndWithoutACluster(t *testing.T) {
 		"unknown workload":        {"{type: Put, put: {}}", "{type: Stm}"},
 		"workload of other type":  {"{type: Put, put: {}}", "{type: Range, put: {}}"},
 		"negative value":          {"put: {}", "put: {values: {sizeBytes: -1}}"},
-		"value over etcd's limit": {"put: {}", "put: {values: {sizeBytes: 2000000}}"},
+		"value over etcd's limit": {"put: {}", "put: {values: {sizeBytes: 20000000}}"},
 		"text for a number":       {"pods: 2", "pods: two"},
 		"name too long":           {"name: puts", "name: " + strings.Repeat("x", 53)},
 		"name with capitals":      {"name: puts", "name: Puts"},
