@@ -110,7 +110,8 @@ func clean(o Observed, d *Decision, now time.Time) {
 	case o.Cleanup.Deleting:
 		d.wake(now.Add(time.Second), now)
 	case o.Cleanup.StillWrites && now.Before(writesUntil(o)):
-		d.Cleaned = &Cleaned{metav1.ConditionUnknown, v1alpha1.ReasonPodStillWrites, o.Cleanup.Failed}
+		d.Cleaned = &Cleaned{metav1.ConditionUnknown, v1alpha1.ReasonPodStillWrites,
+			o.Cleanup.Failed + ". It ends by itself when spec.timeoutSeconds have passed; to end it sooner, end its process on its node."}
 		d.do(DeleteCleanup, NameCleanup)
 	case o.Cleanup.Succeeded:
 		d.Cleaned = &Cleaned{metav1.ConditionTrue, v1alpha1.ReasonKeysDeleted, "The cleanup Job deleted the keys that the client pods had left."}
@@ -165,11 +166,8 @@ func failedCleanup(o Observed, d *Decision) {
 		d.do(DeleteCleanup)
 	case o.deleting():
 		giveUp(o, d)
-	case o.Cleanup.Spared:
-		d.Cleaned = &Cleaned{metav1.ConditionFalse, v1alpha1.ReasonKeysLeft, "The cleanup Job left keys alone: " + o.Cleanup.Failed + "."}
 	default:
-		d.Cleaned = &Cleaned{metav1.ConditionFalse, v1alpha1.ReasonKeysLeft, fmt.Sprintf(
-			"The cleanup Job failed: %s. %s", o.Cleanup.Failed, benchmark.Leftover(o.Run))}
+		d.Cleaned = &Cleaned{metav1.ConditionFalse, v1alpha1.ReasonKeysLeft, o.Cleanup.Left(o.Run.KeyPrefix(), benchmark.Leftover(o.Run))}
 	}
 }
 
@@ -195,8 +193,11 @@ func giveUp(o Observed, d *Decision) {
 		return
 	}
 	if !o.cleaned() {
-		d.Notes = append(d.Notes, Note{v1alpha1.ReasonKeysLeft, fmt.Sprintf(
-			"Keys may be left under the prefix %s. %s", o.Run.KeyPrefix(), benchmark.Leftover(o.Run))})
+		left := Left(o.Run)
+		if o.Cleanup.Failed != "" {
+			left = o.Cleanup.Left(o.Run.KeyPrefix(), benchmark.Leftover(o.Run))
+		}
+		d.Notes = append(d.Notes, Note{v1alpha1.ReasonKeysLeft, left})
 	}
 	releaseObject(o, d)
 }

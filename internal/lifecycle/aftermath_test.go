@@ -11,7 +11,6 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/runtest"
 )
 
 // silent adds the status of a pod that did not report in its time.
@@ -123,15 +122,28 @@ func TestHowLongTheCleanupWaitsForAPod(t *testing.T) {
 	}
 }
 
-// A command is advised only if it does what is needed: not while a pod writes, and not about keys of others.
+// A command is advised only if it does what is needed: not while a pod writes, and not about keys of others. So it is when the
+// object is released, too.
 func TestTheCommandIsLeftOutWhereItDoesNotHelp(t *testing.T) {
 	for name, c := range map[string]Cleanup{"a pod writes": {StillWrites: true}, "keys of others": {Spared: true}, "no luck": {}} {
 		t.Run(name, func(t *testing.T) {
 			c.Exists, c.Failed = true, "the reason"
-			d := Decide(scenario(startSet(t0), ended, finished(v1alpha1.ReasonCompleted), pod(0, func(p *Pod) { p.Started = true }), func(o *Observed) { o.Cleanup = c }), t0)
-			if got := strings.Contains(d.Cleaned.Message, benchmark.Leftover(runtest.Puts()).Command[:20]); got != (name == "no luck") || !strings.Contains(d.Cleaned.Message, c.Failed) {
-				t.Errorf("found %q", d.Cleaned.Message)
+			o := scenario(startSet(t0), ended, finished(v1alpha1.ReasonCompleted), pod(0, func(p *Pod) { p.Started = true }), func(o *Observed) { o.Cleanup = c })
+			check := func(message string, ends bool) {
+				t.Helper()
+				hasCommand := strings.Contains(message, benchmark.Leftover(o.Run).Command[:20])
+				if hasCommand != (name == "no luck") || !strings.Contains(message, c.Failed) || strings.Contains(message, "ends by itself") != ends {
+					t.Errorf("found %q", message)
+				}
 			}
+			check(Decide(o, t0).Cleaned.Message, c.StillWrites)
+			last := Decide(o, t0.Add(2*time.Hour)).Cleaned
+			check(last.Message, false)
+			deleted(t0)(&o)
+			check(Decide(o, t0.Add(deletionGrace)).Notes[0].Message, false)
+			o.Cleanup = Cleanup{}
+			meta.SetStatusCondition(&o.Run.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionCleaned, Status: last.Status, Message: last.Message})
+			check(Decide(o, t0.Add(deletionGrace)).Notes[0].Message, false)
 		})
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 )
 
 // Runs ends the runs of some namespaces.
@@ -161,8 +161,7 @@ func (r Runs) release(ctx context.Context, b *v1alpha1.EtcdBenchmark) error {
 	if err := r.Client.Patch(ctx, b, client.RawPatch(types.JSONPatchType, patch)); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("removing the finalizer of run %s: %w", client.ObjectKeyFromObject(b), err)
 	}
-	fmt.Fprintf(r.Log, "%s was not cleaned in time: its keys may still be in the target. %s\n",
-		client.ObjectKeyFromObject(b), benchmark.Leftover(b))
+	fmt.Fprintf(r.Log, "%s was not cleaned in time. %s\n", client.ObjectKeyFromObject(b), lifecycle.Left(b))
 	return nil
 }
 

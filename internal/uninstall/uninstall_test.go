@@ -94,6 +94,23 @@ func TestReleaseRemovesTheFinalizerWithoutTheOperator(t *testing.T) {
 	}
 }
 
+// What the cleanup has found is said, instead of a command that it speaks against.
+func TestReleaseSaysWhatTheCleanupHasFound(t *testing.T) {
+	namespace := newNamespace(t)
+	spared := createRun(t, namespace, "spared", true)
+	meta.SetStatusCondition(&spared.Status.Conditions, metav1.Condition{
+		Type: v1alpha1.ConditionCleaned, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonKeysLeft, Message: "There are keys of others.",
+	})
+	finish(t, spared)
+	log := &bytes.Buffer{}
+	if err := runs(log, namespace).Release(t.Context(), 100*time.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	if got := log.String(); !strings.Contains(got, "keys of others") || strings.Contains(got, "kubectl") {
+		t.Errorf("found the log\n%s", got)
+	}
+}
+
 // A run that violates a rule newer than itself cannot be changed any more.
 func TestReleaseContinuesIfARunCannotBeStopped(t *testing.T) {
 	namespace := newNamespace(t)
