@@ -260,7 +260,7 @@ func (r *EtcdBenchmarkReconciler) annotate(ctx context.Context, pod *metav1.Part
 	return r.Client.Patch(ctx, pod, patch, fieldOwner)
 }
 
-// nameCleanupJob chooses a name that nobody could know before. Its last letter counts the names that were taken.
+// nameCleanupJob chooses a name that others could not know before. Its last letter counts the names that were taken.
 func nameCleanupJob(run *v1alpha1.EtcdBenchmark) *v1alpha1.JobReference {
 	return &v1alpha1.JobReference{Name: run.CleanupJobPrefix() + rand.String(4) + "a"}
 }
