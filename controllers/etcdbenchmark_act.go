@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -72,6 +73,8 @@ func (r *EtcdBenchmarkReconciler) act(ctx context.Context, o lifecycle.Observed,
 		switch a.Act {
 		case lifecycle.CreateJob:
 			made.load, err = r.createLoadJob(ctx, o.Run)
+		case lifecycle.NameCleanup:
+			made.cleanup = nameCleanupJob(o.Run)
 		case lifecycle.CreateCleanup:
 			made.cleanup, err = r.createCleanupJob(ctx, o.Run, a.PodTimeout)
 		default:
@@ -84,7 +87,7 @@ func (r *EtcdBenchmarkReconciler) act(ctx context.Context, o lifecycle.Observed,
 	return made, failed
 }
 
-// jobs are the Jobs that a reconcile has created: status identifies a Job by its UID, because others can create Jobs with
+// jobs are the Jobs that a reconcile has created or named: status identifies a Job by its UID, because others can create Jobs with
 // any name and label.
 type jobs struct{ load, cleanup *v1alpha1.JobReference }
 
@@ -257,16 +260,38 @@ func (r *EtcdBenchmarkReconciler) annotate(ctx context.Context, pod *metav1.Part
 	return r.Client.Patch(ctx, pod, patch, fieldOwner)
 }
 
-// createCleanupJob treats a namespace that is being deleted as a permanent refusal: no pod can be created there any
-// more, and waiting would only block the deletion of the namespace.
-//
-// If the operator ends before status names the Job, another one follows. Both do the same work, and hold the same lock.
+// nameCleanupJob chooses a name that others could not know before. Its last letter counts the names that were taken.
+func nameCleanupJob(run *v1alpha1.EtcdBenchmark) *v1alpha1.JobReference {
+	return &v1alpha1.JobReference{Name: run.CleanupJobPrefix() + rand.String(4) + "a"}
+}
+
+// afterTakenName returns the name of the next cleanup Job if another Job has the name of this one. The operator does not
+// believe that Job: status has no UID of it, so another user can have created it. It may also be the operator's, if status
+// could not be written after the creation. Both do the same work then, and hold the same lock. Three names bound the Jobs of
+// a run. A run that is being deleted is released at once, because its status may stay unwritable.
+func afterTakenName(run *v1alpha1.EtcdBenchmark) (*v1alpha1.JobReference, error) {
+	name := run.Status.CleanupJob.Name
+	last := len(name) - 1
+	if run.DeletionTimestamp == nil && name[last] < 'c' {
+		return &v1alpha1.JobReference{Name: name[:last] + string(name[last]+1)}, nil
+	}
+	err := fmt.Errorf("a Job %s exists, and status does not say that the operator created it", name)
+	return nil, &refusal{lifecycle.Problem{Reason: v1alpha1.ReasonPodsForbidden, Message: err.Error()}, err}
+}
+
+// createCleanupJob creates the Job that status names. A namespace that is being deleted is a permanent refusal: no pod can be
+// created there any more, and waiting would only block the deletion of the namespace.
 func (r *EtcdBenchmarkReconciler) createCleanupJob(ctx context.Context, run *v1alpha1.EtcdBenchmark, podTimeout time.Duration) (*v1alpha1.JobReference, error) {
 	job, err := resources.CleanupJob(run, r.ClientImage, podTimeout)
 	if err != nil {
 		return nil, invalidPlan(err)
 	}
-	if err := r.Client.Create(ctx, job, fieldOwner); err != nil {
+	job.Name = run.Status.CleanupJob.Name
+	err = r.Client.Create(ctx, job, fieldOwner)
+	if apierrors.IsAlreadyExists(err) {
+		return afterTakenName(run)
+	}
+	if err != nil {
 		return nil, refusedForGood("the cleanup Job", err)
 	}
 	return &v1alpha1.JobReference{Name: job.Name, UID: job.UID}, nil

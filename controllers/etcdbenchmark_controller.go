@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -124,16 +126,21 @@ func (r *EtcdBenchmarkReconciler) proceed(ctx context.Context, o lifecycle.Obser
 	}
 	r.collect(o, status)
 	r.announce(ctx, o.Run, before)
-	if actErr == nil && waitsForNothing(o.Run, d) {
+	if actErr == nil && waitsForNothing(o, d) {
 		r.sightings.forget(client.ObjectKeyFromObject(o.Run))
 	}
 	return actErr
 }
 
-// waitsForNothing reports whether no grace period of the run can follow.
-func waitsForNothing(run *v1alpha1.EtcdBenchmark, d lifecycle.Decision) bool {
-	isCleaned := meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionCleaned)
-	return isFinished(run) && isCleaned && run.DeletionTimestamp == nil && d.Requeue == 0
+// waitsForNothing reports whether no grace period of the run can follow before its deletion: it has ended, the cleanup, too,
+// and either no pod is alive, or each had its time. A decision that waits otherwise waits for the TTL.
+func waitsForNothing(o lifecycle.Observed, d lifecycle.Decision) bool {
+	known := meta.FindStatusCondition(o.Run.Status.Conditions, v1alpha1.ConditionCleaned)
+	if !isFinished(o.Run) || known == nil || known.Status == metav1.ConditionUnknown || o.Run.DeletionTimestamp != nil {
+		return false
+	}
+	lives := func(p lifecycle.Pod) bool { return p.State == lifecycle.PodRunning || p.State == lifecycle.PodWaiting }
+	return d.Requeue == 0 || !slices.ContainsFunc(slices.Concat(o.Pods, o.ExtraPods), lives)
 }
 
 // conclude does not treat a conflict as an error: the object has changed, and the change triggers another reconcile.

@@ -234,7 +234,7 @@ func lacksPods(pods []lifecycle.Pod) bool {
 // observeCleanup reads the Job that status names. Any other Job is not the operator's, whatever its name and labels.
 func (r *EtcdBenchmarkReconciler) observeCleanup(ctx context.Context, o *lifecycle.Observed) error {
 	known := o.Run.Status.CleanupJob
-	if known == nil {
+	if known == nil || known.UID == "" {
 		return nil
 	}
 	job, key := &batchv1.Job{}, client.ObjectKey{Namespace: o.Run.Namespace, Name: known.Name}

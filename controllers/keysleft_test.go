@@ -1,7 +1,9 @@
 package controllers
 
 import (
+	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -116,6 +118,55 @@ func TestAForeignJobIsNotTheCleanupJob(t *testing.T) {
 	}
 }
 
+// squatter creates a Job of others with the name of each of the first cleanup Jobs, just before the operator creates that.
+type squatter struct {
+	client.Client
+	left, created *atomic.Int32
+}
+
+func (c squatter) Create(ctx context.Context, o client.Object, options ...client.CreateOption) error {
+	if job, ok := o.(*batchv1.Job); ok && job.Labels[v1alpha1.LabelComponent] == v1alpha1.ComponentCleanup {
+		c.created.Add(1)
+		if c.left.Add(-1) >= 0 {
+			foreign := job.DeepCopy()
+			if err := c.Client.Create(ctx, foreign); err != nil {
+				return err
+			}
+			before := foreign.DeepCopy()
+			foreign.Status.Succeeded = 1
+			if err := c.Client.Status().Patch(ctx, foreign, client.MergeFrom(before)); err != nil {
+				return err
+			}
+		}
+	}
+	return c.Client.Create(ctx, o, options...)
+}
+
+// A Job that has the name before the operator creates it is not believed either, and does not end the cleanup. A run that is
+// being deleted is released.
+func TestAForeignJobUnderTheNameOfTheCleanupJob(t *testing.T) {
+	s := newHarness(t)
+	s.playPreparing()
+	left, created := &atomic.Int32{}, &atomic.Int32{}
+	left.Store(2)
+	s.restart(func(r *EtcdBenchmarkReconciler) { r.Client = squatter{r.Client, left, created} })
+	s.playReady()
+	s.playRunning()
+	for _, a := range s.pods {
+		a.exits(137, nil)
+	}
+	s.awaitFinished(v1alpha1.ReasonPodFailed)
+	own := s.cleanupJob()
+	if own.Status.Succeeded != 0 || created.Load() != 3 || strings.HasPrefix(s.condition(v1alpha1.ConditionCleaned), "True") {
+		t.Errorf("after %d creations, status names %s with %+v", created.Load(), own.Name, own.Status)
+	}
+	s.endJob(own, failedCleanup)
+	s.awaitCondition(v1alpha1.ConditionCleaned, "False/"+v1alpha1.ReasonKeysLeft)
+	left.Store(1)
+	s.must(s.api.Delete(t.Context(), s.run))
+	s.awaitGone()
+}
+
 // While a lost pod still writes, it is not known whether keys are left, and the cleanup is repeated.
 func TestACleanupJobThatFindsALivePodIsRepeated(t *testing.T) {
 	s := newHarness(t)
@@ -124,7 +175,7 @@ func TestACleanupJobThatFindsALivePodIsRepeated(t *testing.T) {
 	first := s.cleanupJob()
 	s.endJob(first, failedCleanup)
 	s.awaitCondition(v1alpha1.ConditionCleaned, "Unknown/"+v1alpha1.ReasonPodStillWrites)
-	if c := meta.FindStatusCondition(s.status().Conditions, v1alpha1.ConditionCleaned); !strings.Contains(c.Message, "000001") || strings.Contains(c.Message, "kubectl") {
+	if c := meta.FindStatusCondition(s.status().Conditions, v1alpha1.ConditionCleaned); !strings.Contains(c.Message, "000001") || !strings.Contains(c.Message, "ends by itself") || strings.Contains(c.Message, "kubectl") {
 		t.Errorf("found the message %q", c.Message)
 	}
 	second := s.cleanupJob()

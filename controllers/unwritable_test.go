@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
@@ -18,12 +19,13 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// unwritableClient fails to write reports, as with a broken webhook, or a status with a summary, if errors for these
-// are set.
+// unwritableClient fails to write reports, as with a broken webhook, if the error for these is set, and each status for which
+// the function returns an error.
 type unwritableClient struct {
 	client.Client
-	report, status error
-	refused        *atomic.Int32
+	report  error
+	status  func(v1alpha1.EtcdBenchmarkStatus) error
+	refused *atomic.Int32
 }
 
 func (c unwritableClient) Apply(ctx context.Context, o runtime.ApplyConfiguration, options ...client.ApplyOption) error {
@@ -44,15 +46,17 @@ type unwritableStatus struct {
 }
 
 func (w unwritableStatus) Patch(ctx context.Context, o client.Object, p client.Patch, options ...client.SubResourcePatchOption) error {
-	if run, ok := o.(*v1alpha1.EtcdBenchmark); ok && w.client.status != nil && run.Status.Summary != nil {
-		w.client.refused.Add(1)
-		return w.client.status
+	if run, ok := o.(*v1alpha1.EtcdBenchmark); ok && w.client.status != nil {
+		if err := w.client.status(run.Status); err != nil {
+			w.client.refused.Add(1)
+			return err
+		}
 	}
 	return w.SubResourceWriter.Patch(ctx, o, p, options...)
 }
 
 // playUnwritable plays until the pods run, with an operator that fails some writes.
-func (s *harness) playUnwritable(report, status error) (refused *atomic.Int32) {
+func (s *harness) playUnwritable(report error, status func(v1alpha1.EtcdBenchmarkStatus) error) (refused *atomic.Int32) {
 	s.t.Helper()
 	s.playPreparing()
 	refused = &atomic.Int32{}
@@ -125,7 +129,12 @@ func TestAStatusThatIsTooLarge(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newHarness(t)
-			refused := s.playUnwritable(nil, err)
+			refused := s.playUnwritable(nil, func(status v1alpha1.EtcdBenchmarkStatus) error {
+				if status.Summary == nil {
+					return nil
+				}
+				return err
+			})
 			s.playDone()
 			s.awaitFinished(v1alpha1.ReasonInvalidPlan)
 			s.checkMessage("refused a status with the results")
@@ -134,6 +143,49 @@ func TestAStatusThatIsTooLarge(t *testing.T) {
 			}
 			if got := s.condition(v1alpha1.ConditionStalled); got != "True/"+v1alpha1.ReasonInvalidPlan {
 				t.Errorf("Stalled is %q, wanted it to say of a run without a result what Finished does", got)
+			}
+		})
+	}
+}
+
+// TestAStatusThatDoesNotNameTheCleanupJob: each Job mounts the target's Secrets, so their number is bounded. None is created
+// before status has its name.
+func TestAStatusThatDoesNotNameTheCleanupJob(t *testing.T) {
+	hasUID := func(s v1alpha1.EtcdBenchmarkStatus) bool { return s.CleanupJob != nil && s.CleanupJob.UID != "" }
+	for name, tc := range map[string]struct {
+		refuses func(status v1alpha1.EtcdBenchmarkStatus, before int32) bool
+		most    int
+		want    string
+	}{
+		"no name":            {func(s v1alpha1.EtcdBenchmarkStatus, _ int32) bool { return s.CleanupJob != nil }, 0, "True/" + v1alpha1.ReasonKeysDeleted},
+		"nothing after it":   {func(s v1alpha1.EtcdBenchmarkStatus, before int32) bool { return hasUID(s) || before > 0 }, 1, "True/" + v1alpha1.ReasonKeysDeleted},
+		"names, but no UIDs": {func(s v1alpha1.EtcdBenchmarkStatus, _ int32) bool { return hasUID(s) }, 3, "False/" + v1alpha1.ReasonKeysLeft},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newHarness(t)
+			refused := &atomic.Int32{}
+			s.playUnwritable(nil, func(status v1alpha1.EtcdBenchmarkStatus) error {
+				if !tc.refuses(status, refused.Load()) {
+					return nil
+				}
+				refused.Add(1)
+				return errWebhook
+			})
+			for _, a := range s.pods {
+				a.exits(137, nil)
+			}
+			s.awaitFinished(v1alpha1.ReasonPodFailed)
+			s.await("a status that is refused some times", func() bool { return refused.Load() > 2 })
+			if tc.most == 3 {
+				s.awaitCondition(v1alpha1.ConditionCleaned, tc.want)
+			}
+			if made := len(s.jobs(v1alpha1.ComponentCleanup)); made > tc.most {
+				t.Errorf("found %d cleanup Jobs after %d refusals, wanted at most %d", made, refused.Load(), tc.most)
+			}
+			if tc.most < 3 {
+				s.restart()
+				s.playCleanup(batchv1.JobStatus{Succeeded: 1})
+				s.awaitCondition(v1alpha1.ConditionCleaned, tc.want)
 			}
 		})
 	}

@@ -64,8 +64,8 @@ func (b *EtcdBenchmark) KeyPrefix() string {
 // LoadJobName returns the name of the run's load Job.
 func (b *EtcdBenchmark) LoadJobName() string { return b.childName("") }
 
-// CleanupJobPrefix is what the names of the Jobs that delete the remaining keys begin with. The API server completes it, so
-// that nothing else can have the name before.
+// CleanupJobPrefix is what the names of the Jobs that delete the remaining keys begin with. The operator adds random letters,
+// so that others do not know the name in advance.
 func (b *EtcdBenchmark) CleanupJobPrefix() string { return b.childName("-cleanup-") }
 
 // PlanName returns the name of the ConfigMap with the plan.

@@ -23,19 +23,14 @@ type PodSettings struct {
 	// app.kubernetes.io/; controller-uid; job-name). Absent: none are added.
 	//
 	// +optional
-	// +kubebuilder:validation:MaxProperties=32
-	// +kubebuilder:validation:XValidation:rule="!self.exists(k, k.startsWith('etcdbench.dev/') || k.matches('^([^/]*[.])?(kubernetes|k8s)[.]io/') && (!k.startsWith('app.kubernetes.io/') || k in ['app.kubernetes.io/name', 'app.kubernetes.io/component', 'app.kubernetes.io/managed-by']) || k in ['sidecar.istio.io/inject', 'linkerd.io/inject', 'karpenter.sh/do-not-disrupt', 'controller-uid', 'job-name'])",messageExpression="'must not have ' + self.filter(k, k.startsWith('etcdbench.dev/') || k.matches('^([^/]*[.])?(kubernetes|k8s)[.]io/') && (!k.startsWith('app.kubernetes.io/') || k in ['app.kubernetes.io/name', 'app.kubernetes.io/component', 'app.kubernetes.io/managed-by']) || k in ['sidecar.istio.io/inject', 'linkerd.io/inject', 'karpenter.sh/do-not-disrupt', 'controller-uid', 'job-name'])[0] + ': the operator or Kubernetes sets such keys, or they have a meaning to them; remove them'"
-	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 317 && k.matches('^([a-z0-9.-]+/)?[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$'))",message="must have keys such as team or example.org/team"
-	Labels map[string]LabelValue `json:"labels,omitempty"`
+	// +kubebuilder:validation:XValidation:rule="self.all(k, self[k].size() <= 63 && self[k].matches('^([A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?)?$'))",message="must have values of at most 63 letters, digits, '-', '_' and '.', which begin and end with a letter or a digit"
+	Labels PodMetadata `json:"labels,omitempty"`
 
 	// annotations are added like labels, and the same keys are refused. An
 	// annotation can let a webhook or a network plugin change the pods.
 	//
 	// +optional
-	// +kubebuilder:validation:MaxProperties=32
-	// +kubebuilder:validation:XValidation:rule="!self.exists(k, k.startsWith('etcdbench.dev/') || k.matches('^([^/]*[.])?(kubernetes|k8s)[.]io/') && (!k.startsWith('app.kubernetes.io/') || k in ['app.kubernetes.io/name', 'app.kubernetes.io/component', 'app.kubernetes.io/managed-by']) || k in ['sidecar.istio.io/inject', 'linkerd.io/inject', 'karpenter.sh/do-not-disrupt', 'controller-uid', 'job-name'])",messageExpression="'must not have ' + self.filter(k, k.startsWith('etcdbench.dev/') || k.matches('^([^/]*[.])?(kubernetes|k8s)[.]io/') && (!k.startsWith('app.kubernetes.io/') || k in ['app.kubernetes.io/name', 'app.kubernetes.io/component', 'app.kubernetes.io/managed-by']) || k in ['sidecar.istio.io/inject', 'linkerd.io/inject', 'karpenter.sh/do-not-disrupt', 'controller-uid', 'job-name'])[0] + ': the operator or Kubernetes sets such keys, or they have a meaning to them; remove them'"
-	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 317 && k.matches('^([a-z0-9.-]+/)?[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$'))",message="must have keys such as team or example.org/team"
-	Annotations map[string]AnnotationValue `json:"annotations,omitempty"`
+	Annotations PodMetadata `json:"annotations,omitempty"`
 
 	// nodeSelector restricts the nodes of the client pods. Absent: any node.
 	//
@@ -70,16 +65,20 @@ type PodSettings struct {
 	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
 }
 
-// LabelValue is the value of a label.
+// PodMetadata are labels or annotations of the user for the client pods, by key.
 //
-// +kubebuilder:validation:MaxLength=63
-// +kubebuilder:validation:Pattern=`^([A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?)?$`
-type LabelValue string
+// +kubebuilder:validation:MaxProperties=32
+// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 317 && k.matches('^([a-z0-9.-]+/)?[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$'))",message="must have keys such as team or example.org/team"
+// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('etcdbench.dev/'))",message="must not have keys in etcdbench.dev/: the operator sets them; remove them"
+// +kubebuilder:validation:XValidation:rule="self.all(k, k.startsWith('app.kubernetes.io/') || !k.matches('^([^/]*[.])?(kubernetes|k8s)[.]io/'))",message="must not have keys in kubernetes.io or k8s.io, except in app.kubernetes.io/: Kubernetes sets them; remove them"
+// +kubebuilder:validation:XValidation:rule="!self.exists(k, k in ['app.kubernetes.io/name', 'app.kubernetes.io/component', 'app.kubernetes.io/managed-by', 'controller-uid', 'job-name'])",message="must not have app.kubernetes.io/name, app.kubernetes.io/component, app.kubernetes.io/managed-by, controller-uid or job-name: the operator and Kubernetes set them; remove them"
+// +kubebuilder:validation:XValidation:rule="!self.exists(k, k in ['sidecar.istio.io/inject', 'linkerd.io/inject', 'karpenter.sh/do-not-disrupt'])",message="must not have sidecar.istio.io/inject, linkerd.io/inject or karpenter.sh/do-not-disrupt: the operator keeps sidecars and evictions away with them; remove them"
+type PodMetadata map[string]MetadataValue
 
-// AnnotationValue is the value of an annotation.
+// MetadataValue is the value of a label or an annotation.
 //
 // +kubebuilder:validation:MaxLength=2048
-type AnnotationValue string
+type MetadataValue string
 
 // PodLossPolicy is what happens to a run that loses a client pod after its
 // start.

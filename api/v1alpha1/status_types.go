@@ -66,7 +66,7 @@ type EtcdBenchmarkStatus struct {
 	Job *JobReference `json:"job,omitempty"`
 
 	// cleanupJob is the newest Job that deletes keys which the client pods have
-	// left. Absent: there was none.
+	// left. Its name is chosen before it is created. Absent: there was none.
 	//
 	// +optional
 	CleanupJob *JobReference `json:"cleanupJob,omitempty"`
@@ -172,10 +172,10 @@ type JobReference struct {
 	// +required
 	Name string `json:"name"`
 
-	// uid of the Job.
+	// uid of the Job. Absent: it is not known whether the Job exists.
 	//
-	// +required
-	UID types.UID `json:"uid"`
+	// +optional
+	UID types.UID `json:"uid,omitempty"`
 }
 
 // Ending is why, and since when, the operator ends a run before it has

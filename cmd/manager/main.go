@@ -72,8 +72,8 @@ func run(ctx context.Context, args []string) error {
 	return serve(ctx, config, o)
 }
 
-// restart replaces this process by a new one with the same arguments. A kubelet would start a container that has ended
-// later each time, so that whoever may change the rights in one namespace could delay the runs of all.
+// restart replaces this process by a new one with the same arguments. If the process ended instead, the kubelet would wait
+// longer each time before it starts the container. So a user who changes the rights in one namespace could delay all runs.
 func restart() error {
 	program, err := os.Executable()
 	if err != nil {

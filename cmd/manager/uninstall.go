@@ -24,7 +24,8 @@ Flags:
 const (
 	// requestTimeout ends a request that the API server does not answer, so that it is sent again.
 	requestTimeout = 15 * time.Second
-	// retryFor is how long it tries again to remove finalizers. The chart's Job ends a minute after the timeout.
+	// retryFor is how long it tries again to remove finalizers. The chart's Job ends 100 s after the timeout, so that its pod
+	// has a minute to start.
 	retryFor = 40 * time.Second
 )
 

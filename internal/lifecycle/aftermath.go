@@ -26,7 +26,7 @@ func decideOverdue(o Observed, now time.Time) *Decision {
 // letGo removes the finalizer of a deleted object whose keys are not deleted yet. A cleanup Job that works goes on. If
 // there is none, because a pod was still there, it is created now: it waits for that pod itself.
 func letGo(o Observed, d *Decision, now time.Time) {
-	startsNow := o.finished() && o.status().Target != nil && !o.Cleanup.Exists && keys(o).Status != metav1.ConditionTrue
+	startsNow := o.finished() && o.isCleanupNamed() && !o.Cleanup.Exists && keys(o).Status != metav1.ConditionTrue
 	if !startsNow && !o.Cleanup.isWorking() {
 		giveUp(o, d)
 		return
@@ -100,16 +100,19 @@ func clean(o Observed, d *Decision, now time.Time) {
 	switch {
 	case known.Status == metav1.ConditionTrue:
 		d.Cleaned = &known
+	case mayCleanUp(o) && !o.isCleanupNamed() && (o.deleting() || !stillWrites(o, now)):
+		d.do(NameCleanup)
 	case stillWrites(o, now):
 		d.wake(now.Add(heartbeat), now)
+	case mayCleanUp(o):
+		createCleanup(o, d, now)
 	case !o.Cleanup.Exists:
-		startCleanup(o, d, now)
 	case o.Cleanup.Deleting:
 		d.wake(now.Add(time.Second), now)
 	case o.Cleanup.StillWrites && now.Before(writesUntil(o)):
-		d.Cleaned = &Cleaned{metav1.ConditionUnknown, v1alpha1.ReasonPodStillWrites, o.Cleanup.Failed}
-		d.do(DeleteCleanup)
-		createCleanup(o, d, now)
+		d.Cleaned = &Cleaned{metav1.ConditionUnknown, v1alpha1.ReasonPodStillWrites,
+			o.Cleanup.Failed + ". It ends by itself when spec.timeoutSeconds have passed; to end it sooner, end its process on its node."}
+		d.do(DeleteCleanup, NameCleanup)
 	case o.Cleanup.Succeeded:
 		d.Cleaned = &Cleaned{metav1.ConditionTrue, v1alpha1.ReasonKeysDeleted, "The cleanup Job deleted the keys that the client pods had left."}
 	case o.Cleanup.Failed != "":
@@ -127,13 +130,10 @@ func stillWrites(o Observed, now time.Time) bool {
 	return now.Before(assumedEnd) && slices.ContainsFunc(o.allPods(), lives)
 }
 
-// startCleanup creates the cleanup Job once after the run. If that Job failed, a second one follows when the object is
+// mayCleanUp: a cleanup Job is created once after the run. If that Job failed, a second one follows when the object is
 // deleted, because the target may be available again.
-func startCleanup(o Observed, d *Decision, now time.Time) {
-	if o.status().Target == nil || !o.deleting() && failedBefore(o) {
-		return
-	}
-	createCleanup(o, d, now)
+func mayCleanUp(o Observed) bool {
+	return !o.Cleanup.Exists && o.status().Target != nil && (o.deleting() || !failedBefore(o))
 }
 
 // maxPodTimeout bounds how long one cleanup Job waits for a pod.
@@ -143,7 +143,8 @@ const maxPodTimeout = time.Hour
 // status says so soon. One that follows, or that will not be repeated, waits for that pod to end.
 func createCleanup(o Observed, d *Decision, now time.Time) {
 	a := Action{Act: CreateCleanup}
-	if o.Cleanup.StillWrites || o.deleting() {
+	known := meta.FindStatusCondition(o.status().Conditions, v1alpha1.ConditionCleaned)
+	if o.deleting() || known != nil && known.Reason == v1alpha1.ReasonPodStillWrites {
 		a.PodTimeout = min(max(writesUntil(o).Sub(now), 0), maxPodTimeout)
 	}
 	d.Actions = append(d.Actions, a)
@@ -165,11 +166,8 @@ func failedCleanup(o Observed, d *Decision) {
 		d.do(DeleteCleanup)
 	case o.deleting():
 		giveUp(o, d)
-	case o.Cleanup.Spared:
-		d.Cleaned = &Cleaned{metav1.ConditionFalse, v1alpha1.ReasonKeysLeft, "The cleanup Job left keys alone: " + o.Cleanup.Failed + "."}
 	default:
-		d.Cleaned = &Cleaned{metav1.ConditionFalse, v1alpha1.ReasonKeysLeft, fmt.Sprintf(
-			"The cleanup Job failed: %s. %s", o.Cleanup.Failed, benchmark.Leftover(o.Run))}
+		d.Cleaned = &Cleaned{metav1.ConditionFalse, v1alpha1.ReasonKeysLeft, o.Cleanup.Left(o.Run.KeyPrefix(), benchmark.Leftover(o.Run))}
 	}
 }
 
@@ -195,8 +193,11 @@ func giveUp(o Observed, d *Decision) {
 		return
 	}
 	if !o.cleaned() {
-		d.Notes = append(d.Notes, Note{v1alpha1.ReasonKeysLeft, fmt.Sprintf(
-			"Keys may be left under the prefix %s. %s", o.Run.KeyPrefix(), benchmark.Leftover(o.Run))})
+		left := Left(o.Run)
+		if o.Cleanup.Failed != "" {
+			left = o.Cleanup.Left(o.Run.KeyPrefix(), benchmark.Leftover(o.Run))
+		}
+		d.Notes = append(d.Notes, Note{v1alpha1.ReasonKeysLeft, left})
 	}
 	releaseObject(o, d)
 }

@@ -5,12 +5,12 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/runtest"
 )
 
 // silent adds the status of a pod that did not report in its time.
@@ -25,6 +25,7 @@ func TestAftermath(t *testing.T) {
 	ttl := func(n int32) change { return func(o *Observed) { o.Run.Spec.TTLSecondsAfterFinished = &n } }
 	cleanup := func(c Cleanup) change { return func(o *Observed) { c.Exists = true; o.Cleanup = c } }
 	clean := cleaned(metav1.ConditionTrue)
+	named := func(o *Observed) { o.Run.Status.CleanupJob = &v1alpha1.JobReference{Name: "x"} }
 	waiting := pod(1, func(p *Pod) { *p = Pod{Index: 1, Name: "b", State: PodWaiting} })
 	tests := map[string]struct {
 		seen        Observed
@@ -39,16 +40,19 @@ func TestAftermath(t *testing.T) {
 		"a pod that hangs":               {scenario(startSet(t0), finished(v1alpha1.ReasonTimedOut), silent("b")), 0, "DeleteJob", ""},
 		"a pod of the run that reported": {scenario(startSet(t0), finished(v1alpha1.ReasonTimedOut), silent("c")), 0, "Annotate a collected, Annotate b collected", ""},
 		"all ended":                      {scenario(done, ended, completed), 0, "", metav1.ConditionTrue},
-		"keys left":                      {scenario(startSet(t0), ended, pod(0, func(p *Pod) { p.Started = true }), completed), 0, "CreateCleanup", ""},
-		"keys left by a dead node's pod": {scenario(startSet(t0), completed), releaseGrace + time.Minute, "DeleteJob, CreateCleanup", ""},
+		"keys left":                      {scenario(startSet(t0), ended, pod(0, func(p *Pod) { p.Started = true }), completed, named), 0, "CreateCleanup", ""},
+		"keys left by a dead node's pod": {scenario(startSet(t0), completed, named), releaseGrace + time.Minute, "DeleteJob, CreateCleanup", ""},
+		"keys left: first a name":        {scenario(startSet(t0), ended, completed), 0, "NameCleanup", ""},
+		"deleted: a name at once":        {scenario(startSet(t0), completed, deleted(t0)), 0, "Annotate a collected, Annotate b collected, NameCleanup", ""},
+		"deleted: without a name":        {scenario(startSet(t0), completed, deleted(t0)), deletionGrace, "RemoveFinalizer", ""},
 		"cleanup works":                  {scenario(startSet(t0), ended, completed, cleanup(Cleanup{Seen: t0})), 0, "", ""},
 		"cleanup done":                   {scenario(startSet(t0), ended, completed, cleanup(Cleanup{Succeeded: true})), 0, "", metav1.ConditionTrue},
 		"cleanup failed":                 {scenario(startSet(t0), ended, completed, cleanup(Cleanup{Failed: "x"})), 0, "", metav1.ConditionFalse},
-		"a pod still writes":             {scenario(startSet(t0), ended, completed, cleanup(Cleanup{Failed: "x", StillWrites: true})), 0, "DeleteCleanup, CreateCleanup", metav1.ConditionUnknown},
+		"a pod still writes":             {scenario(startSet(t0), ended, completed, cleanup(Cleanup{Failed: "x", StillWrites: true})), 0, "DeleteCleanup, NameCleanup", metav1.ConditionUnknown},
 		"for longer than it may":         {scenario(startSet(t0), ended, completed, cleanup(Cleanup{Failed: "x", StillWrites: true})), 2 * time.Hour, "", metav1.ConditionFalse},
 		"failed, and gone":               {scenario(startSet(t0), ended, completed, cleaned(metav1.ConditionFalse)), 0, "", ""},
 		"failed, deleted: once more":     {scenario(startSet(t0), ended, completed, cleaned(metav1.ConditionFalse), cleanup(Cleanup{Failed: "x", Seen: t0}), deleted(t0.Add(time.Second))), 2 * time.Second, "DeleteCleanup", ""},
-		"deleted: another try":           {scenario(startSet(t0), ended, completed, cleaned(metav1.ConditionFalse), deleted(t0)), 0, "CreateCleanup", ""},
+		"deleted: another try":           {scenario(startSet(t0), ended, completed, cleaned(metav1.ConditionFalse), deleted(t0), named), 0, "CreateCleanup", ""},
 		"deleted: that failed, too":      {scenario(startSet(t0), ended, completed, cleanup(Cleanup{Failed: "x", Seen: t0.Add(time.Second)}), deleted(t0)), 2 * time.Second, "DeleteCleanup, RemoveFinalizer", ""},
 		"cleaned, cleanup is removed":    {scenario(startSet(t0), ended, completed, clean, cleanup(Cleanup{Succeeded: true})), 0, "DeleteCleanup, RemoveFinalizer", ""},
 		"time to live not over":          {scenario(done, ended, completed, clean, ttl(10)), 9 * time.Second, "RemoveFinalizer", ""},
@@ -57,7 +61,7 @@ func TestAftermath(t *testing.T) {
 		"deleted long ago, not done":     {scenario(running, deleted(t0)), deletionGrace, "RemoveFinalizer", ""},
 		"deleted: cleanup goes on":       {scenario(startSet(t0), ended, completed, cleanup(Cleanup{Seen: t0}), deleted(t0)), deletionGrace, "RemoveFinalizer", ""},
 		"deleted: cleanup just failed":   {scenario(startSet(t0), ended, completed, cleanup(Cleanup{Seen: t0, Failed: "x"}), deleted(t0)), deletionGrace, "DeleteCleanup, RemoveFinalizer", ""},
-		"deleted: a pod is still there":  {scenario(startSet(t0), completed, deleted(t0)), deletionGrace, "CreateCleanup, RemoveFinalizer", ""},
+		"deleted: a pod is still there":  {scenario(startSet(t0), completed, deleted(t0), named), deletionGrace, "CreateCleanup, RemoveFinalizer", ""},
 		"deleted: nothing was written":   {scenario(done, completed, deleted(t0)), deletionGrace, "RemoveFinalizer", ""},
 	}
 	for name, tc := range tests {
@@ -88,17 +92,21 @@ func TestHowLongTheCleanupWaitsForAPod(t *testing.T) {
 		o.Run.Spec.TimeoutSeconds, o.Run.Status.Admission = 600, &v1alpha1.Admission{At: metav1.NewMicroTime(t0)}
 		o.Run.Spec.Load.RequestTimeoutSeconds = 5
 	}
-	writes := func(o *Observed) { o.Cleanup = Cleanup{Exists: true, Failed: "x", StillWrites: true} }
+	named := func(o *Observed) { o.Run.Status.CleanupJob = &v1alpha1.JobReference{Name: "x"} }
+	writes := func(o *Observed) {
+		c := metav1.Condition{Type: v1alpha1.ConditionCleaned, Status: metav1.ConditionUnknown, Reason: v1alpha1.ReasonPodStillWrites}
+		meta.SetStatusCondition(&o.Run.Status.Conditions, c)
+	}
 	day := func(o *Observed) { o.Run.Spec.TimeoutSeconds = 86_400 }
 	tests := map[string]struct {
 		seen Observed
 		want time.Duration
 	}{
-		"first":                    {scenario(startSet(t0), ended, completed, limits), 0},
-		"repeated":                 {scenario(startSet(t0), ended, completed, limits, writes), 670*time.Second - time.Minute},
-		"repeated, with a limit":   {scenario(startSet(t0), ended, completed, limits, writes, day), maxPodTimeout},
-		"of a deleted run":         {scenario(startSet(t0), ended, completed, limits, deleted(t0)), 670*time.Second - time.Minute},
-		"after the pods' own time": {scenario(startSet(t0.Add(-time.Hour)), ended, completed, limits, deleted(t0), func(o *Observed) { o.Run.Status.Admission.At = metav1.NewMicroTime(t0.Add(-time.Hour)) }), 0},
+		"first":                    {scenario(startSet(t0), ended, completed, named, limits), 0},
+		"repeated":                 {scenario(startSet(t0), ended, completed, named, limits, writes), 670*time.Second - time.Minute},
+		"repeated, with a limit":   {scenario(startSet(t0), ended, completed, named, limits, writes, day), maxPodTimeout},
+		"of a deleted run":         {scenario(startSet(t0), ended, completed, named, limits, deleted(t0)), 670*time.Second - time.Minute},
+		"after the pods' own time": {scenario(startSet(t0.Add(-time.Hour)), ended, completed, named, limits, deleted(t0), func(o *Observed) { o.Run.Status.Admission.At = metav1.NewMicroTime(t0.Add(-time.Hour)) }), 0},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -114,15 +122,28 @@ func TestHowLongTheCleanupWaitsForAPod(t *testing.T) {
 	}
 }
 
-// A command is advised only if it does what is needed: not while a pod writes, and not about keys of others.
+// A command is advised only if it does what is needed: not while a pod writes, and not about keys of others. So it is when the
+// object is released, too.
 func TestTheCommandIsLeftOutWhereItDoesNotHelp(t *testing.T) {
 	for name, c := range map[string]Cleanup{"a pod writes": {StillWrites: true}, "keys of others": {Spared: true}, "no luck": {}} {
 		t.Run(name, func(t *testing.T) {
 			c.Exists, c.Failed = true, "the reason"
-			d := Decide(scenario(startSet(t0), ended, finished(v1alpha1.ReasonCompleted), pod(0, func(p *Pod) { p.Started = true }), func(o *Observed) { o.Cleanup = c }), t0)
-			if got := strings.Contains(d.Cleaned.Message, benchmark.Leftover(runtest.Puts()).Command[:20]); got != (name == "no luck") || !strings.Contains(d.Cleaned.Message, c.Failed) {
-				t.Errorf("found %q", d.Cleaned.Message)
+			o := scenario(startSet(t0), ended, finished(v1alpha1.ReasonCompleted), pod(0, func(p *Pod) { p.Started = true }), func(o *Observed) { o.Cleanup = c })
+			check := func(message string, ends bool) {
+				t.Helper()
+				hasCommand := strings.Contains(message, benchmark.Leftover(o.Run).Command[:20])
+				if hasCommand != (name == "no luck") || !strings.Contains(message, c.Failed) || strings.Contains(message, "ends by itself") != ends {
+					t.Errorf("found %q", message)
+				}
 			}
+			check(Decide(o, t0).Cleaned.Message, c.StillWrites)
+			last := Decide(o, t0.Add(2*time.Hour)).Cleaned
+			check(last.Message, false)
+			deleted(t0)(&o)
+			check(Decide(o, t0.Add(deletionGrace)).Notes[0].Message, false)
+			o.Cleanup = Cleanup{}
+			meta.SetStatusCondition(&o.Run.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionCleaned, Status: last.Status, Message: last.Message})
+			check(Decide(o, t0.Add(deletionGrace)).Notes[0].Message, false)
 		})
 	}
 }

@@ -66,7 +66,9 @@ const (
 	Start Act = "Start"
 	// DeleteJob deletes the load Job with its pods.
 	DeleteJob Act = "DeleteJob"
-	// CreateCleanup creates the Job that deletes the remaining keys.
+	// NameCleanup chooses the name of the Job that deletes the remaining keys.
+	NameCleanup Act = "NameCleanup"
+	// CreateCleanup creates that Job. Status has its name, so that retries do not create another one.
 	CreateCleanup Act = "CreateCleanup"
 	// DeleteCleanup deletes that Job with its pods.
 	DeleteCleanup Act = "DeleteCleanup"

@@ -89,6 +89,12 @@ type Cleanup struct {
 	StillWrites, Spared bool
 }
 
+// isCleanupNamed reports whether status has the name of a cleanup Job that may not exist yet.
+func (o Observed) isCleanupNamed() bool {
+	job := o.status().CleanupJob
+	return job != nil && job.UID == ""
+}
+
 // isWorking reports whether the Job has not ended.
 func (c Cleanup) isWorking() bool { return c.Exists && !c.Deleting && !c.Succeeded && c.Failed == "" }
 

@@ -186,8 +186,14 @@ func (w *world) take(a Action) {
 		w.annotate(a)
 	case DeleteJob:
 		w.deleteJob()
+	case NameCleanup:
+		w.run.Status.CleanupJob = &v1alpha1.JobReference{Name: "cleanup"}
 	case CreateCleanup:
 		w.cleanups++
+		if job := w.run.Status.CleanupJob; job == nil || job.UID != "" {
+			w.fail("a cleanup Job was created under a name that status did not have")
+		}
+		w.run.Status.CleanupJob.UID = types.UID(fmt.Sprint("cleanup", w.cleanups))
 		w.cleanup = Cleanup{Exists: true, Seen: w.now}
 	case DeleteCleanup:
 		w.cleanup = Cleanup{}

@@ -71,7 +71,7 @@ func changed(before, now map[string]int64) string {
 // ErrStillWrites is the error of a cleanup that found a new sign of life at a key.
 func ErrStillWrites(key string) *Error {
 	return Errorf(results.FailurePodStillWrites,
-		"a client pod of the run still changes its key %q, so it may still write, and nothing was deleted. It ends by itself when spec.timeoutSeconds have passed; to end it sooner, end its process on its node", key)
+		"a client pod of the run still changes its key %q, so it may still write, and nothing was deleted", key)
 }
 
 // StillWrites reports whether an error is ErrStillWrites.

@@ -52,6 +52,6 @@ var ends = []Entry{
 var keys = []Entry{
 	{Keys, v1alpha1.ReasonKeysDeleted, "No key of the run is left in the target.", ""},
 	{Keys, v1alpha1.ReasonPodStillWrites, "A client pod that the operator has lost still changes its key in the target. The cleanup waits until it has ended, at the latest after `spec.timeoutSeconds`.", "Find the pod's process on its node. End it if you need the target sooner."},
-	{Keys, v1alpha1.ReasonKeysLeft, "Keys of the run may be left under its prefix.", "Use the command in the condition's message, or `kubectl etcdbench clean`."},
+	{Keys, v1alpha1.ReasonKeysLeft, "Keys of the run may be left under its prefix.", "Do what the condition's message says."},
 	{Keys, v1alpha1.ReasonNothingWritten, "The run ended before it wrote to the target.", ""},
 }

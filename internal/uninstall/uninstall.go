@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 )
 
 // Runs ends the runs of some namespaces.
@@ -39,10 +39,9 @@ type Runs struct {
 // Release suspends every schedule, stops every suite and run that goes on, and waits up to grace for the operator to end
 // and clean them. Then it removes the finalizer from those that are not cleaned, and logs which keys may be left. A failure
 // with one object delays no other, and is tried again. It returns an error if finalizers are left in the namespaces that
-// the operator may read.
+// the operator may read. It takes at most grace and Retry, also if the API server does not answer.
 func (r Runs) Release(ctx context.Context, grace time.Duration) error {
 	r.logged = map[string]bool{}
-	// The times bound the passes, but not a request: a cancelled request would look like a refusal of the API server.
 	done, _ := r.repeat(ctx, grace, r.stopAll)
 	if done || ctx.Err() != nil {
 		return ctx.Err()
@@ -53,12 +52,19 @@ func (r Runs) Release(ctx context.Context, grace time.Duration) error {
 	return nil
 }
 
-// repeat makes passes until one is done, or the time is over. It returns the error of the last one, and logs all.
+// repeat makes passes until one is done, or the time is over, which ends a request, too. It returns the error of the last
+// complete pass, and logs all.
 func (r Runs) repeat(ctx context.Context, limit time.Duration, pass func(context.Context) (bool, error)) (done bool, last error) {
-	_ = wait.PollUntilContextTimeout(ctx, r.Poll, limit, true, func(context.Context) (bool, error) {
-		done, last = pass(ctx)
-		if last != nil {
-			r.logOnce(last.Error(), "%v; trying again\n", last)
+	ctx, end := context.WithTimeout(ctx, limit)
+	defer end()
+	_ = wait.PollUntilContextCancel(ctx, r.Poll, true, func(context.Context) (bool, error) {
+		var err error
+		done, err = pass(ctx)
+		if ctx.Err() == nil && err != nil {
+			r.logOnce(err.Error(), "%v; trying again\n", err)
+		}
+		if ctx.Err() == nil || last == nil {
+			last = err
 		}
 		return done, nil
 	})
@@ -161,8 +167,7 @@ func (r Runs) release(ctx context.Context, b *v1alpha1.EtcdBenchmark) error {
 	if err := r.Client.Patch(ctx, b, client.RawPatch(types.JSONPatchType, patch)); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("removing the finalizer of run %s: %w", client.ObjectKeyFromObject(b), err)
 	}
-	fmt.Fprintf(r.Log, "%s was not cleaned in time: its keys may still be in the target. %s\n",
-		client.ObjectKeyFromObject(b), benchmark.Leftover(b))
+	fmt.Fprintf(r.Log, "%s was not cleaned in time. %s\n", client.ObjectKeyFromObject(b), lifecycle.Left(b))
 	return nil
 }
 
@@ -184,7 +189,7 @@ func (r Runs) each(ctx context.Context, kind client.ObjectList, do func(client.O
 		}
 		_ = meta.EachListItem(list, func(o runtime.Object) error {
 			failed = append(failed, do(o.(client.Object)))
-			return nil
+			return ctx.Err()
 		})
 	}
 	return errors.Join(failed...)

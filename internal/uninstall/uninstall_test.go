@@ -44,6 +44,8 @@ func TestMain(m *testing.M) {
 func withAPIServer(run func() int) int {
 	return apiservertest.Run(filepath.Join("..", ".."), func(_ *envtest.Environment, started *rest.Config) int {
 		config = started
+		// As in ctrl.GetConfig.
+		config.QPS = -1
 		scheme := runtime.NewScheme()
 		_ = clientgoscheme.AddToScheme(scheme)
 		_ = v1alpha1.AddToScheme(scheme)
@@ -94,6 +96,23 @@ func TestReleaseRemovesTheFinalizerWithoutTheOperator(t *testing.T) {
 	}
 }
 
+// What the cleanup has found is said, instead of a command that it speaks against.
+func TestReleaseSaysWhatTheCleanupHasFound(t *testing.T) {
+	namespace := newNamespace(t)
+	spared := createRun(t, namespace, "spared", true)
+	meta.SetStatusCondition(&spared.Status.Conditions, metav1.Condition{
+		Type: v1alpha1.ConditionCleaned, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonKeysLeft, Message: "There are keys of others.",
+	})
+	finish(t, spared)
+	log := &bytes.Buffer{}
+	if err := runs(log, namespace).Release(t.Context(), 100*time.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	if got := log.String(); !strings.Contains(got, "keys of others") || strings.Contains(got, "kubectl") {
+		t.Errorf("found the log\n%s", got)
+	}
+}
+
 // A run that violates a rule newer than itself cannot be changed any more.
 func TestReleaseContinuesIfARunCannotBeStopped(t *testing.T) {
 	namespace := newNamespace(t)
@@ -121,6 +140,53 @@ func TestReleaseContinuesIfARunCannotBeStopped(t *testing.T) {
 	}
 	if got := strings.Count(log.String(), "cannot be stopped, because the API server refuses the change"); got != 1 {
 		t.Errorf("the log reports the refused stop %d times, wanted once:\n%s", got, log)
+	}
+}
+
+// An API server that does not answer takes no time from what follows: each request ends with the time of its part.
+func TestReleaseWhileTheAPIServerHangs(t *testing.T) {
+	for name, tc := range map[string]struct {
+		hangs func(*v1alpha1.EtcdBenchmark) bool
+		left  bool
+	}{
+		"for stops":   {func(b *v1alpha1.EtcdBenchmark) bool { return b.Spec.Stop && len(b.Finalizers) > 0 && b.Generation == 1 }, false},
+		"for release": {func(*v1alpha1.EtcdBenchmark) bool { return true }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			namespace := newNamespace(t)
+			all := []*v1alpha1.EtcdBenchmark{createRun(t, namespace, "a", true), createRun(t, namespace, "b", true), createRun(t, namespace, "c", true)}
+			log, hung := &bytes.Buffer{}, 0
+			release := runs(log, namespace)
+			release.Retry = 3 * time.Second
+			release.Client = interceptor.NewClient(api, interceptor.Funcs{
+				Patch: func(ctx context.Context, c client.WithWatch, o client.Object, patch client.Patch, options ...client.PatchOption) error {
+					if !tc.hangs(o.(*v1alpha1.EtcdBenchmark)) {
+						return c.Patch(ctx, o, patch, options...)
+					}
+					hung++
+					if _, ends := ctx.Deadline(); !ends {
+						return errors.New("the request would last beyond the time")
+					}
+					<-ctx.Done()
+					return ctx.Err()
+				},
+			})
+			err := release.Release(t.Context(), 300*time.Millisecond)
+			if tc.left != (err != nil) || tc.left && !strings.Contains(err.Error(), namespace+"/a") {
+				t.Errorf("finalizers left: %v, found the error %v", tc.left, err)
+			}
+			if want := map[bool]int{false: 1, true: 2}[tc.left]; hung != want {
+				t.Errorf("%d requests hung, wanted one in each part: %d", hung, want)
+			}
+			for _, b := range all {
+				if get(t, b); controllerutil.ContainsFinalizer(b, v1alpha1.Finalizer) != tc.left {
+					t.Errorf("%s has the finalizers %v", b.Name, b.Finalizers)
+				}
+			}
+			if strings.Contains(log.String(), "trying again") {
+				t.Errorf("the end of the time is logged as a failure:\n%s", log)
+			}
+		})
 	}
 }
 

@@ -69,6 +69,7 @@ func CleanupJob(run *v1alpha1.EtcdBenchmark, image string, podTimeout time.Durat
 	}
 	return &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{
+			// The operator sets the name, which it has written into status before.
 			GenerateName: run.CleanupJobPrefix(),
 			Namespace:    run.Namespace,
 			Labels:       Labels(run, v1alpha1.ComponentCleanup),

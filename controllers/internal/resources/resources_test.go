@@ -112,8 +112,8 @@ func TestPodsAreLeftAlone(t *testing.T) {
 func TestLabelsAndAnnotationsOfUsers(t *testing.T) {
 	plain, marked := newRun(), newRun()
 	marked.Spec.Pod = &v1alpha1.PodSettings{
-		Labels:      map[string]v1alpha1.LabelValue{"team": "billing", v1alpha1.LabelRunUID: "another", "sidecar.istio.io/inject": "true"},
-		Annotations: map[string]v1alpha1.AnnotationValue{"cost": "4711", "linkerd.io/inject": "enabled", planAnnotation: "{}"},
+		Labels:      v1alpha1.PodMetadata{"team": "billing", v1alpha1.LabelRunUID: "another", "sidecar.istio.io/inject": "true"},
+		Annotations: v1alpha1.PodMetadata{"cost": "4711", "linkerd.io/inject": "enabled", planAnnotation: "{}"},
 	}
 	for name, of := range map[string]func(*testing.T, *v1alpha1.EtcdBenchmark) *batchv1.Job{"load": loadJob, "cleanup": cleanupJob} {
 		want, got := of(t, plain), of(t, marked)
