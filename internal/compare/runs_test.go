@@ -223,7 +223,7 @@ func TestInvalidRunsAreNamed(t *testing.T) {
 func TestMoreMetricsNeedMoreEvidence(t *testing.T) {
 	p50 := putP99
 	p50.Statistic = spec.StatisticP50
-	baseline, candidate := sides(3, 4580)
+	baseline, candidate := sides(3, 4640)
 	alone, err := Runs(baseline, candidate, []v1alpha1.Metric{putP99})
 	if err != nil {
 		t.Fatal(err)
