@@ -71,7 +71,7 @@ func (t *topology) check(selection spec.MemberSelection) error {
 	}
 	if t.leader == 0 && t.unread && selection != spec.MembersAll {
 		return load.Errorf(results.FailureAuthenticationFailed,
-			"target.members: %s needs the leader, and %s. Use target.members: All, or a user with that role", selection, unread)
+			"spec.target.members: %s needs the leader, and %s. Use spec.target.members: All, or a user with that role", selection, unread)
 	}
 	if t.leader == 0 && !t.unread {
 		return load.Errorf(results.FailureNoQuorum, "%d addresses answer, but %w", len(t.members), errNoLeader)
