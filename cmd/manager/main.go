@@ -73,7 +73,7 @@ func run(ctx context.Context, args []string) error {
 }
 
 // restart replaces this process by a new one with the same arguments. A kubelet would start a container that has ended
-// later each time, so that whoever may change the rights in one namespace could delay the runs of all.
+// later each time, so that a user who may change the rights in one namespace could delay the runs of all.
 func restart() error {
 	program, err := os.Executable()
 	if err != nil {
