@@ -12,8 +12,9 @@ const (
 	// errorRate is the largest probability of a wrong Regressed, and of a wrong NotRegressed, however often somebody adds
 	// rounds and looks again.
 	errorRate = 0.025
-	// power is how often the smallest regression would be found.
-	power = 0.80
+	// power is the quantile with which the smallest regression is found in about 80 %. It is greater, because the deviation
+	// is an estimate.
+	power = 0.85
 	// minRounds is the smallest number of rounds with a verdict, usualRounds is that of a suite by default.
 	minRounds   = 3
 	usualRounds = 5
@@ -81,8 +82,9 @@ func (c change) observations() int {
 }
 
 // level is the part of errorRate that is spent on this number of rounds. A comparison does not know whether somebody has
-// looked at it before, with fewer rounds. So the parts are so small that the error of looking after each round, from
-// minRounds on without an end, is at most errorRate. They favour usualRounds.
+// looked at it before, with fewer rounds. So the parts of all numbers of rounds, from minRounds on without an end, add up to
+// errorRate at most: however the looks depend on each other, and however many comparisons share the error. They favour
+// usualRounds.
 func (c change) level() float64 {
 	if c.between != nil {
 		return errorRate
@@ -91,8 +93,10 @@ func (c change) level() float64 {
 }
 
 func levelOf(rounds int) float64 {
+	// allRounds is just above the sum of all shares: 1 for 3, 4 and 5 rounds each, and the cubes of 5 ÷ n for more.
+	const allRounds = 5.06
 	share := min(1, usualRounds/float64(rounds))
-	return 0.3 * errorRate * share * share
+	return errorRate / allRounds * share * share * share
 }
 
 // interval is the confidence interval of the mean: the true change lies within it in 95 % of cases, however often somebody
@@ -144,8 +148,8 @@ func (c change) worst(s side) float64 {
 // isWithin reports whether no part of the interval is worse than the limit.
 func (c change) isWithin(s side, limit float64) bool { return c.worst(s) <= limit }
 
-// smallestRegression is the log ratio, in the direction of worse, that would be called a regression with about the
-// probability power: with three rounds a little less. The first of several comparisons is judged with level ÷ their
+// smallestRegression is the log ratio, in the direction of worse, that would be called a regression in about 80 %: with three
+// rounds a little less. The first of several comparisons is judged with level ÷ their
 // number.
 func (c change) smallestRegression(limit float64, comparisons int) float64 {
 	return limit + c.resolution + (quantile(c.observations(), 1-c.level()/float64(comparisons))+quantile(c.observations(), power))*c.standardError()

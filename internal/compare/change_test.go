@@ -52,13 +52,13 @@ func TestFalseAlarmsAndPower(t *testing.T) {
 		trueChange, shared, own float64
 		want                    float64
 	}{
-		"no change, 3 rounds":     {3, 0, 0.06, 0.03, 0.015},
-		"no change, 5 rounds":     {5, 0, 0.06, 0.03, 0.015},
-		"no change, 10 rounds":    {10, 0, 0.06, 0.03, 0.004},
-		"no change, own noise":    {5, 0, 0, 0.05, 0.015},
-		"10 % more, 3 rounds":     {3, 0.10, 0.06, 0.03, 0.21},
-		"10 % more, 5 rounds":     {5, 0.10, 0.06, 0.03, 0.76},
-		"10 % more, 10 rounds":    {10, 0.10, 0.06, 0.03, 1},
+		"no change, 3 rounds":     {3, 0, 0.06, 0.03, 0.01},
+		"no change, 5 rounds":     {5, 0, 0.06, 0.03, 0.01},
+		"no change, 10 rounds":    {10, 0, 0.06, 0.03, 0.001},
+		"no change, own noise":    {5, 0, 0, 0.05, 0.01},
+		"10 % more, 3 rounds":     {3, 0.10, 0.06, 0.03, 0.15},
+		"10 % more, 5 rounds":     {5, 0.10, 0.06, 0.03, 0.66},
+		"10 % more, 10 rounds":    {10, 0.10, 0.06, 0.03, 0.96},
 		"10 % more, all is noise": {5, 0.10, 0, 0.30, 0.02},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -75,7 +75,7 @@ func TestVerdictsOfTrueChanges(t *testing.T) {
 	regressed := func(c change) bool { return c.chanceOfNoRegression(higherIsWorse, limit) <= errorRate }
 	within := func(c change) bool { return c.isWithin(higherIsWorse, limit) }
 	for _, tc := range []struct{ trueChange, regressed, within float64 }{
-		{0, 0, 0.96}, {0.05, 0, 0.45}, {0.10, 0.0075, 0.0075}, {0.15, 0.40, 0}, {0.20, 0.94, 0},
+		{0, 0, 0.93}, {0.05, 0, 0.35}, {0.10, 0.005, 0.005}, {0.15, 0.31, 0}, {0.20, 0.88, 0},
 	} {
 		own := 0.03 / math.Sqrt2
 		if got := shareOf(noisy(5, tc.trueChange, 0.06, own), regressed); math.Abs(got-tc.regressed) > 0.02 {
@@ -87,24 +87,69 @@ func TestVerdictsOfTrueChanges(t *testing.T) {
 	}
 }
 
-// A change of exactly the smallest regression is found in 80 % of the cases.
+// A change of exactly the smallest regression is found in about 80 % of the cases; with three rounds, or as the first of 20
+// comparisons, in about three of four.
 func TestSmallestRegression(t *testing.T) {
+	const own = 0.03
 	for _, tc := range []struct {
-		rounds      int
-		deviation   float64
-		comparisons int
-		want        float64
+		rounds, comparisons int
+		want                float64
 	}{
-		{3, 0.05, 1, 0.302}, {5, 0.05, 1, 0.119}, {10, 0.05, 1, 0.078}, {5, 0.02, 1, 0.046}, {5, 0.05, 20, 0.257}, {10, 0.10, 20, 0.246},
+		{3, 1, 0.73}, {4, 1, 0.76}, {5, 1, 0.79}, {10, 1, 0.80}, {20, 1, 0.82}, {5, 20, 0.71}, {10, 20, 0.75},
 	} {
-		got := math.Expm1(change{rounds: tc.rounds, deviation: tc.deviation}.smallestRegression(0, tc.comparisons))
-		if math.Abs(got-tc.want) > 0.05*tc.want {
-			t.Errorf("%d rounds with a deviation of %v, %d comparisons: %.3f, wanted %.3f", tc.rounds, tc.deviation, tc.comparisons, got, tc.want)
+		smallest := change{rounds: tc.rounds, deviation: own * math.Sqrt2}.smallestRegression(0, tc.comparisons)
+		isFound := func(c change) bool {
+			return c.chanceOfNoRegression(higherIsWorse, 0)*float64(tc.comparisons) <= errorRate
+		}
+		if got := shareOf(noisy(tc.rounds, math.Expm1(smallest), 0, own), isFound); math.Abs(got-tc.want) > 0.02 {
+			t.Errorf("%d rounds, %d comparisons: %.3f are found, wanted about %.2f", tc.rounds, tc.comparisons, got, tc.want)
 		}
 	}
 }
 
-// Whoever adds the rounds that are said to decide, until there is a verdict, gets a wrong one in no more cases than the
+// The errors of all looks add up to the error rate at most, so the rate holds for every noise that a single look may have.
+func TestAllLooksShareOneErrorRate(t *testing.T) {
+	sum := 0.0
+	for rounds := minRounds; rounds < 100_000; rounds++ {
+		sum += levelOf(rounds)
+	}
+	if sum > errorRate || sum < 0.99*errorRate {
+		t.Errorf("the levels add up to %.5f, wanted %v and nothing more", sum, errorRate)
+	}
+}
+
+// heavyTailed are rounds whose log ratios have Student's t distribution with 3 degrees of freedom: a few of them are very
+// large.
+func heavyTailed(rounds int, trueChange, spread float64) simulation {
+	return func(random *rand.Rand) []pair {
+		pairs := make([]pair, rounds)
+		for i := range pairs {
+			squares := 0.0
+			for range 3 {
+				squares += math.Pow(random.NormFloat64(), 2)
+			}
+			pairs[i] = pair{1000, 1000 * (1 + trueChange) * math.Exp(spread*random.NormFloat64()/math.Sqrt(squares/3))}
+		}
+		return pairs
+	}
+}
+
+// drifted are rounds in a random order. From the first run of a round to the second, the values grow by a log-normal part.
+func drifted(rounds int, trueChange, own float64) simulation {
+	return func(random *rand.Rand) []pair {
+		pairs := noisy(rounds, trueChange, 0, own)(random)
+		for i := range pairs {
+			growth := math.Exp(0.02 * math.Exp(random.NormFloat64()))
+			if random.IntN(2) == 0 {
+				growth = 1 / growth
+			}
+			pairs[i].candidate *= growth
+		}
+		return pairs
+	}
+}
+
+// A user who adds the rounds that are said to decide, until there is a verdict, gets a wrong one in no more cases than the
 // error rate: Regressed and NotRegressed of a change that is just at the limit. The same holds for a look after each round.
 func TestFollowingTheAdviceCostsNoGuarantee(t *testing.T) {
 	limit := higherIsWorse.limit(0.10)
@@ -119,17 +164,25 @@ func TestFollowingTheAdviceCostsNoGuarantee(t *testing.T) {
 	}
 	advice := func(c change) int { return c.needed(higherIsWorse, limit, 1) }
 	each := func(c change) int { return c.rounds + 1 }
+	normal, heavy := noisy(maxNeeded, 0.10, 0.06, 0.03), heavyTailed(maxNeeded, 0.10, 0.03)
 	for name, tc := range map[string]struct {
+		noise simulation
 		first int
 		next  func(change) int
+		want  float64
 	}{
-		"from 3 rounds": {3, advice}, "from 5 rounds": {5, advice}, "each round, from 3": {3, each},
+		"from 3 rounds":                   {normal, 3, advice, 0.010},
+		"from 5 rounds":                   {normal, 5, advice, 0.006},
+		"each round, from 3":              {normal, 3, each, 0.014},
+		"heavy tails, from 3 rounds":      {heavy, 3, advice, 0.008},
+		"heavy tails, each round, from 3": {heavy, 3, each, 0.010},
+		"a drift, each round, from 3":     {drifted(maxNeeded, 0.10, 0.01), 3, each, 0.010},
 	} {
 		t.Run(name, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(5, 34))
 			found := map[string]float64{}
 			for range simulations {
-				all := noisy(maxNeeded, 0.10, 0.06, 0.03)(random)
+				all := tc.noise(random)
 				verdict := ""
 				for rounds := tc.first; rounds > 0 && rounds <= maxNeeded && verdict == ""; {
 					c := changeOf(all[:rounds])
@@ -138,8 +191,8 @@ func TestFollowingTheAdviceCostsNoGuarantee(t *testing.T) {
 				found[verdict] += 1.0 / simulations
 			}
 			for _, verdict := range []string{"Regressed", "NotRegressed"} {
-				if share := found[verdict]; share > errorRate+0.003 || share < errorRate/5 {
-					t.Errorf("%s in %.4f of the comparisons of a change at the limit, wanted at most %v", verdict, share, errorRate)
+				if share := found[verdict]; share > errorRate || math.Abs(share-tc.want) > 0.005 {
+					t.Errorf("%s in %.4f of the comparisons of a change at the limit, wanted about %v and at most %v", verdict, share, tc.want, errorRate)
 				}
 			}
 		})
@@ -153,8 +206,8 @@ func TestRoundsNeeded(t *testing.T) {
 		change change
 		want   int
 	}{
-		"no change, wide":    {change{rounds: 3, deviation: 0.08}, 11},
-		"worse":              {change{rounds: 4, mean: 0.15, deviation: 0.04}, 9},
+		"no change, wide":    {change{rounds: 3, deviation: 0.08}, 16},
+		"worse":              {change{rounds: 4, mean: 0.15, deviation: 0.04}, 12},
 		"just at the limit":  {change{rounds: 5, mean: limit, deviation: 0.01}, 0},
 		"close to the limit": {change{rounds: 5, mean: limit - 0.002, deviation: 0.03}, 0},
 	} {

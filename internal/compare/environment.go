@@ -28,16 +28,23 @@ var aspects = []aspect{
 func isEmbedded(e v1alpha1.Environment) bool { return e.Embedded }
 func isInMemory(e v1alpha1.Environment) bool { return e.DataInMemory }
 
-// only says that something holds for one side and not for the other. A side has it if one of its runs has it.
+// only says that in some round something held for one side and not for the other.
 func only(has func(v1alpha1.Environment) bool, says string) func(baseline, candidate []v1alpha1.Environment) string {
-	return func(baseline, candidate []v1alpha1.Environment) string {
-		switch one, other := slices.ContainsFunc(baseline, has), slices.ContainsFunc(candidate, has); {
-		case one == other:
-			return ""
-		case one:
-			return fmt.Sprintf(says, "baseline", "candidate")
+	return func(baseline, candidate []v1alpha1.Environment) (said string) {
+		differing := 0
+		for i := range baseline {
+			with, without := "baseline", "candidate"
+			if has(candidate[i]) {
+				with, without = without, with
+			}
+			if has(baseline[i]) != has(candidate[i]) {
+				said, differing = fmt.Sprintf(says, with, without), differing+1
+			}
 		}
-		return fmt.Sprintf(says, "candidate", "baseline")
+		if differing > 0 && differing < len(baseline) {
+			said = "in some of the rounds, " + said
+		}
+		return said
 	}
 }
 

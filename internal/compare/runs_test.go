@@ -148,6 +148,9 @@ func TestVerdicts(t *testing.T) {
 		"embedded on both sides":  {rounds: 5, candidateP99: 6000, metric: putP99, baseline: wide(embedded), candidate: wide(embedded), want: v1alpha1.Regressed},
 		"data in memory":          {rounds: 5, candidateP99: 6000, metric: putP99, baseline: first(inMemory), want: v1alpha1.NotCompared, reason: v1alpha1.ReasonEnvironmentDiffers},
 		"in memory on both sides": {rounds: 5, candidateP99: 6000, metric: putP99, baseline: wide(inMemory), candidate: wide(inMemory), want: v1alpha1.Regressed},
+		"embedded in one round":   {rounds: 5, candidateP99: 6000, metric: putP99, baseline: wide(embedded), candidate: first(embedded), want: v1alpha1.NotCompared, reason: v1alpha1.ReasonEnvironmentDiffers},
+		"in memory in one round":  {rounds: 5, candidateP99: 6000, metric: putP99, baseline: first(inMemory), candidate: wide(inMemory), want: v1alpha1.NotCompared, reason: v1alpha1.ReasonEnvironmentDiffers},
+		"mixed alike":             {rounds: 5, candidateP99: 6000, metric: putP99, baseline: first(embedded), candidate: first(embedded), want: v1alpha1.Regressed},
 		"an invalid run of each":  {rounds: 5, candidateP99: 4000, metric: putP99, baseline: first(clientBound), candidate: first(clientBound), want: v1alpha1.NotRegressed},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -223,7 +226,7 @@ func TestInvalidRunsAreNamed(t *testing.T) {
 func TestMoreMetricsNeedMoreEvidence(t *testing.T) {
 	p50 := putP99
 	p50.Statistic = spec.StatisticP50
-	baseline, candidate := sides(3, 4580)
+	baseline, candidate := sides(3, 4640)
 	alone, err := Runs(baseline, candidate, []v1alpha1.Metric{putP99})
 	if err != nil {
 		t.Fatal(err)

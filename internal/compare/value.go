@@ -34,7 +34,7 @@ func WhyInvalid(run *v1alpha1.EtcdBenchmark) string {
 	case len(s.Concerns) > 0:
 		return "its numbers may not describe the requested load: " + s.Concerns[0]
 	case skipsMembers(run):
-		return "addresses of its target did not answer and got no load (target.unreachableMembers: Skip)"
+		return "addresses of its target did not answer and got no load (spec.target.unreachableMembers: Skip)"
 	case whyClientBound(s.Validity) != "":
 		return whyClientBound(s.Validity)
 	case results.IsMore(uint64(s.FailedRequests), uint64(s.MeasuredRequests), maxFailed, 1000):

@@ -19,15 +19,16 @@ import (
 type long struct {
 	*v1alpha1.EtcdBenchmarkSchedule
 	random   *rand.Rand
+	spread   float64
 	sessions int
 	in       v1alpha1.Environment
 }
 
-func newLong() *long {
+func newLong(seed uint64, spread float64) *long {
 	sch := nightly(func(sch *v1alpha1.EtcdBenchmarkSchedule) {
 		sch.Spec.SuiteTemplate.Spec.Loads = sch.Spec.SuiteTemplate.Spec.Loads[:1]
 	})
-	return &long{EtcdBenchmarkSchedule: sch, random: rand.New(rand.NewPCG(1, 34)), in: v1alpha1.Environment{Client: "a"}}
+	return &long{EtcdBenchmarkSchedule: sch, random: rand.New(rand.NewPCG(seed, 34)), spread: spread, in: v1alpha1.Environment{Client: "a"}}
 }
 
 // add adds sessions of about this throughput, and judges the history after the last one.
@@ -40,7 +41,7 @@ func (l *long) add(n int, perSecond float64) {
 		l.sessions++
 		s := &v1alpha1.EtcdBenchmarkSuite{Spec: l.Spec.SuiteTemplate.Spec}
 		s.Status.Results = []v1alpha1.SuiteResult{{Name: "put", Cell: "put", Round: 1, Reason: v1alpha1.ReasonCompleted, Operations: []v1alpha1.SuiteOperation{{
-			Operation: spec.OperationPut, Succeeded: 9, ThroughputMilliPerSecond: int64(1000 * perSecond * (1 + 0.005*l.random.NormFloat64())),
+			Operation: spec.OperationPut, Succeeded: 9, ThroughputMilliPerSecond: int64(1000 * perSecond * (1 + l.spread*l.random.NormFloat64())),
 		}}}}
 		Add(l.EtcdBenchmarkSchedule, session, s)
 	}
@@ -93,7 +94,7 @@ func TestABreakDoesNotHealByWaiting(t *testing.T) {
 		}, unchanged},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := newLong()
+			l := newLong(1, 0.005)
 			l.add(60, 1000)
 			l.add(3, 700)
 			// The history has 200 sessions. At 191 after the break, it has just enough from before it.
@@ -114,11 +115,114 @@ func TestABreakDoesNotHealByWaiting(t *testing.T) {
 	}
 }
 
-// The sessions that the alarms name are the first ones with the new numbers. Whoever acknowledges one is no longer alarmed,
-// and what is expected of the next session stays as it was.
+// A small break in noisy numbers stays, too: which of the last sessions before it still show it is chance. It ends when the
+// numbers recover, and when it is acknowledged.
+func TestASmallBreakDoesNotHealByWaiting(t *testing.T) {
+	for _, tc := range []struct {
+		spread float64
+		seed   uint64
+	}{
+		{0.045, 3}, {0.045, 9}, {0.045, 10}, {0.045, 15}, {0.05, 3}, {0.05, 9}, {0.05, 16}, {0.05, 18},
+	} {
+		l := newLong(tc.seed, tc.spread)
+		l.add(60, 1000)
+		l.add(120, 920)
+		for _, more := range []int{60, 5, 1, 1, 1, 1, 1, 1, 10} {
+			if l.add(more, 920); l.broken() != moved {
+				t.Errorf("spread %v, seed %d: %d sessions after the break, TrendBroken is %s", tc.spread, tc.seed, l.sessions-60, l.broken())
+			}
+		}
+		known := &long{EtcdBenchmarkSchedule: l.DeepCopy()}
+		for _, c := range known.Status.Changes {
+			known.acknowledge(c.Session)
+		}
+		if got := known.broken(); got != unchanged {
+			t.Errorf("spread %v, seed %d: TrendBroken is %s once the break is acknowledged: %+v", tc.spread, tc.seed, got, known.Status.Changes)
+		}
+		if l.add(20, 1000); l.broken() != unchanged {
+			t.Errorf("spread %v, seed %d: TrendBroken is %s once the numbers have recovered: %+v", tc.spread, tc.seed, l.broken(), l.Status.Changes)
+		}
+	}
+}
+
+// An open change that is not found now is judged by the sessions since then, and so is the next session.
+func TestAnOpenChangeThatIsNotFound(t *testing.T) {
+	l := newLong(1, 0.001)
+	l.add(60, 1000)
+	l.add(2, 900)
+	since := l.Status.Sessions[60]
+	l.Status.Changes = []v1alpha1.ScheduleChange{{
+		Cell: "put", Metric: "Throughput", Session: since.Name, StartTime: since.StartTime, Template: since.Template, Environment: since.Environment,
+		Before: 1_000_000, After: 900_000, Worse: true, Open: true,
+	}}
+	l.judge()
+	if s := l.Status.Series[0]; l.broken() != moved || s.Verdict != v1alpha1.SeriesUnknown {
+		t.Errorf("TrendBroken is %s, and the last session is %s: wanted a break with too few sessions since then", l.broken(), s.Verdict)
+	}
+}
+
+// The level before a break is that of all sessions that were once before it, also when few of them are left.
+func TestTheLevelBeforeABreakStays(t *testing.T) {
+	l := newLong(1, 0.001)
+	l.add(60, 1000)
+	l.add(9, 980)
+	l.add(130, 900)
+	for _, more := range []int{50, 11} {
+		if l.add(more, 900); len(l.Status.Changes) != 1 || l.Status.Changes[0].Session != "s69" || l.Status.Changes[0].Before < 990_000 {
+			t.Errorf("after %d sessions, found %+v, wanted the break from 1,000/s", l.sessions, l.Status.Changes)
+		}
+	}
+	if l.add(12, 940); l.broken() != moved {
+		t.Errorf("TrendBroken is %s after a part is undone: %+v", l.broken(), l.Status.Changes)
+	}
+}
+
+// A few bad sessions by chance can look like a break. When most sessions since then are as before, it ends.
+func TestAFalseAlarmEnds(t *testing.T) {
+	l := newLong(2, 0.03)
+	l.add(60, 1000)
+	for _, step := range []struct {
+		sessions  int
+		perSecond float64
+		want      string
+	}{
+		{4, 800, moved}, {2, 1000, moved}, {4, 1000, unchanged}, {60, 1000, unchanged},
+	} {
+		if l.add(step.sessions, step.perSecond); l.broken() != step.want {
+			t.Errorf("after %d sessions, TrendBroken is %s, wanted %s: %+v", l.sessions, l.broken(), step.want, l.Status.Changes)
+		}
+	}
+}
+
+// A break has one entry, however its place and its level before are estimated anew, and two breaks have two.
+func TestOneEntryForEachBreak(t *testing.T) {
+	open := func(l *long) (sessions []string) {
+		for _, c := range l.Status.Changes {
+			if c.Open {
+				sessions = append(sessions, c.Session)
+			}
+		}
+		return sessions
+	}
+	for seed := range uint64(3) {
+		l := newLong(seed, 0.04)
+		l.add(60, 1000)
+		for range 10 {
+			if l.add(4, 880); len(open(l)) > 1 {
+				t.Errorf("seed %d: %d sessions after the break, the open changes are %v", seed, l.sessions-60, open(l))
+			}
+		}
+		if l.add(30, 700); len(open(l)) != 2 {
+			t.Errorf("seed %d: after a second break, the open changes are %v: %+v", seed, open(l), l.Status.Changes)
+		}
+	}
+}
+
+// The sessions that the alarms name are the first ones with the new numbers. Once one is acknowledged, there is no alarm, and
+// what is expected of the next session stays as it was.
 func TestTheNamedSessionIsTheFirstWorseOne(t *testing.T) {
 	for after := 2; after <= 12; after++ {
-		l := newLong()
+		l := newLong(1, 0.005)
 		l.add(60, 1000)
 		l.add(after, 700)
 		c := meta.FindStatusCondition(l.Status.Conditions, v1alpha1.ConditionTrendBroken)

@@ -106,72 +106,6 @@ func (c course) replay(from int) (last trend.Judgement, worseInARow int) {
 	return last, worseInARow
 }
 
-// changes are the change points of a series. known is false if the history is too short for one. open are those for the
-// worse after which the numbers are still worse.
-func (c course) changes(sessions []v1alpha1.ScheduleSession) (all, open []v1alpha1.ScheduleChange, from int, known bool) {
-	found, known := trend.Changes(c.logs, nil, c.tolerance())
-	for i, f := range found {
-		first := sessions[c.sessions[f.Index]]
-		change := v1alpha1.ScheduleChange{
-			Cell: c.series.Cell, Metric: nameOf(*c.series), Session: first.Name,
-			Before: antilog(f.Before), After: antilog(f.After), ChangePerMillion: int64(math.Round(1e6 * f.Relative())),
-			Worse: c.isWorse(f.Before, f.After), StartTime: first.StartTime, Template: c.template, Environment: c.environment,
-		}
-		if now := found[len(found)-1].After; change.Worse && c.isStillWorse(f.Before, now) {
-			change.Open = true
-			// A change that a later one has undone in part is still open with what is left.
-			left := change
-			if i < len(found)-1 {
-				left.After, left.ChangePerMillion = antilog(now), perMillion(f.Before, now)
-			}
-			open = append(open, left)
-		}
-		all, from = append(all, change), f.Index
-	}
-	return all, open, from, known
-}
-
-// forgotten are the open changes of the series that the history cannot show any more, because it has too few sessions from
-// before them.
-func (c course) forgotten(sch *v1alpha1.EtcdBenchmarkSchedule, from int) (open []v1alpha1.ScheduleChange) {
-	for _, change := range sch.Status.Changes {
-		isOf := change.Open && change.Cell == c.series.Cell && change.Metric == nameOf(*c.series) && change.Template == c.template && sameEnvironment(sch, change.Environment, c.environment)
-		if !isOf || c.shows(sch, change) || acknowledges(sch, change) {
-			continue
-		}
-		if len(c.logs) > 0 {
-			before, now := math.Log(float64(max(change.Before, 1))), trend.Level(c.logs[from:])
-			if !c.isStillWorse(before, now) {
-				continue
-			}
-			change.After, change.ChangePerMillion = antilog(now), perMillion(before, now)
-		}
-		open = append(open, change)
-	}
-	return open
-}
-
-// shows reports whether the history has enough sessions from before a change to find it.
-func (c course) shows(sch *v1alpha1.EtcdBenchmarkSchedule, change v1alpha1.ScheduleChange) bool {
-	before := 0
-	for _, i := range c.sessions {
-		if sch.Status.Sessions[i].StartTime.Before(&change.StartTime) {
-			before++
-		}
-	}
-	return before >= trend.MinBefore
-}
-
-// acknowledges reports whether an acknowledgement names the session of a change, or a later one.
-func acknowledges(sch *v1alpha1.EtcdBenchmarkSchedule, change v1alpha1.ScheduleChange) bool {
-	return slices.ContainsFunc(sch.Spec.Acknowledgements, func(a v1alpha1.Acknowledgement) bool {
-		isLater := func(s v1alpha1.ScheduleSession) bool {
-			return s.Name == a.Session && !s.StartTime.Before(&change.StartTime)
-		}
-		return isAbout(a, change.Cell, change.Metric) && (a.Session == change.Session || slices.ContainsFunc(sch.Status.Sessions, isLater))
-	})
-}
-
 // isAbout reports whether an acknowledgement is about a series.
 func isAbout(a v1alpha1.Acknowledgement, cell, metric string) bool {
 	return (a.Cell == "" || a.Cell == cell) && (a.Metric == "" || a.Metric == metric)
@@ -179,10 +113,6 @@ func isAbout(a v1alpha1.Acknowledgement, cell, metric string) bool {
 
 func (c course) isStillWorse(before, now float64) bool {
 	return c.isWorse(before, now) && trend.Exceeds(now-before, c.tolerance())
-}
-
-func perMillion(before, after float64) int64 {
-	return int64(math.Round(1e6 * math.Expm1(after-before)))
 }
 
 func (c course) isWorse(before, after float64) bool {
@@ -211,10 +141,9 @@ func findingsOf(sch *v1alpha1.EtcdBenchmarkSchedule, like int) (f findings) {
 }
 
 func (f *findings) add(sch *v1alpha1.EtcdBenchmarkSchedule, s *v1alpha1.ScheduleSeries, c course) {
-	changes, open, from, enough := c.changes(sch.Status.Sessions)
-	forgotten := c.forgotten(sch, from)
-	f.changes, f.open = slices.Concat(f.changes, forgotten, changes), slices.Concat(f.open, forgotten, open)
-	f.known = f.known || enough || len(forgotten) > 0
+	changes, open, from, enough := c.changes(sch)
+	f.changes, f.open = slices.Concat(f.changes, changes), slices.Concat(f.open, open)
+	f.known = f.known || enough || len(open) > 0
 	judgement, worseInARow := c.replay(from)
 	if worseInARow > 1 {
 		first := sch.Status.Sessions[c.sessions[len(c.sessions)-worseInARow]].Name
@@ -314,6 +243,9 @@ func verdictOf(j trend.Judgement, worseInARow int) v1alpha1.SeriesVerdict {
 	}
 	return v1alpha1.SeriesAsExpected
 }
+
+// logarithm is that of a value in status.
+func logarithm(v int64) float64 { return math.Log(float64(max(v, 1))) }
 
 // antilog is the value of a logarithm. The end of a very wide range stays within 64 bits.
 func antilog(log float64) int64 {

@@ -78,6 +78,9 @@ func TestEveryReasonOfTheAPIHasAnEntry(t *testing.T) {
 	}
 }
 
+// withoutSpec matches a field of a run that is not named as in its manifest.
+var withoutSpec = regexp.MustCompile("`(target|workload|load|guard|pod|objectives)\\.[a-z]\\w*")
+
 func TestEntriesAreComplete(t *testing.T) {
 	seen := map[Entry]bool{}
 	for _, e := range All() {
@@ -88,6 +91,9 @@ func TestEntriesAreComplete(t *testing.T) {
 		seen[id] = true
 		if !strings.HasSuffix(e.Meaning, ".") || e.Action != "" && !strings.HasSuffix(e.Action, ".") {
 			t.Errorf("%s: wanted whole sentences, found %q and %q", e.Name, e.Meaning, e.Action)
+		}
+		if field := withoutSpec.FindString(e.Meaning + e.Action); field != "" {
+			t.Errorf("%s: found the field %s, wanted it as spec.X", e.Name, field)
 		}
 		if strings.Count(e.Meaning+e.Action, "`")%2 != 0 || strings.Contains(e.Meaning+e.Action, "|") {
 			t.Errorf("%s cannot stand in a table: %q %q", e.Name, e.Meaning, e.Action)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -116,23 +117,24 @@ func valid(s *v1alpha1.EtcdBenchmarkSuite, cell string) (out []v1alpha1.SuiteRes
 }
 
 // EnvironmentOf is the environment of the valid results together. What the client pods ran on is known only if it is known
-// of each.
+// of each. Of results that differ, it is a hash of all that they have, so that a part of them is no whole.
 func EnvironmentOf(all []v1alpha1.SuiteResult) (out v1alpha1.Environment) {
 	var clients []string
+	kinds := map[string]bool{}
 	for _, r := range all {
 		if r.Invalid == "" {
 			clients = append(clients, r.Client)
 			out.Embedded, out.DataInMemory = out.Embedded || r.Embedded, out.DataInMemory || r.DataInMemory
 			out.ClientBound, out.AddedPerMillion = out.ClientBound || r.ClientBound, max(out.AddedPerMillion, r.AddedPerMillion)
+			kinds[fmt.Sprint(r.Client, r.Embedded, r.DataInMemory)] = true
 		}
 	}
-	slices.Sort(clients)
-	switch clients = slices.Compact(clients); {
-	case len(clients) == 0 || clients[0] == "":
-	case len(clients) == 1:
+	switch {
+	case len(clients) == 0 || slices.Contains(clients, ""):
+	case len(kinds) == 1:
 		out.Client = clients[0]
 	default:
-		out.Client = benchmark.HashOf(clients)
+		out.Client = benchmark.HashOf(slices.Sorted(maps.Keys(kinds)))
 	}
 	return out
 }

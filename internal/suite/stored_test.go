@@ -99,6 +99,7 @@ func TestDoubtsAboutAStoredBaseline(t *testing.T) {
 		}
 	}
 	nothing := func(*v1alpha1.EtcdBenchmarkSuite) {}
+	onlyFirst := func(s *v1alpha1.EtcdBenchmarkSuite) { s.Status.Results[0].Embedded = true }
 	for name, tc := range map[string]struct {
 		baseline, candidate change
 		want                v1alpha1.ComparisonReason
@@ -111,7 +112,13 @@ func TestDoubtsAboutAStoredBaseline(t *testing.T) {
 				s.Status.Results[i].Embedded = true
 			}
 		}, v1alpha1.ReasonEnvironmentDiffers},
-		"other clients": {client("a"), client("b"), v1alpha1.ReasonEnvironmentDiffers},
+		"embedded members in one round": {onlyFirst, func(s *v1alpha1.EtcdBenchmarkSuite) {
+			for i := range s.Status.Results {
+				s.Status.Results[i].Embedded = true
+			}
+		}, v1alpha1.ReasonEnvironmentDiffers},
+		"embedded members in one round of each": {onlyFirst, onlyFirst, ""},
+		"other clients":                         {client("a"), client("b"), v1alpha1.ReasonEnvironmentDiffers},
 		"clients that changed": {func(s *v1alpha1.EtcdBenchmarkSuite) {
 			client("a")(s)
 			s.Status.Results[len(s.Status.Results)-1].Client = "b"

@@ -11,8 +11,6 @@ const (
 	// MinPoints is the smallest number of values with which Changes gives an answer: 9 before a change and 3 after it.
 	// 2 of the 220 ways to choose 3 of 12 values are as extreme as such a change, so the least p is 0.009.
 	MinPoints = 12
-	// MinBefore is the smallest number of values before a change among the newest 3 that shows it.
-	MinBefore = MinPoints - minSegment
 	// minSegment is the smallest number of values between two changes.
 	minSegment = 3
 	// level is the largest p of a change.

@@ -144,7 +144,7 @@ func TestWarnings(t *testing.T) {
 		"a course of all pods":  {[]*results.Snapshot{withCourse(9), withCourse(9)}, nil},
 		"rules that were not checked": {
 			[]*results.Snapshot{unwatched, {Unwatched: map[spec.GuardRule]string{spec.GuardWALFsync: "b"}}},
-			[]string{"the rule Alarm of guard.stopOn could not be checked: c", "the rule WALFsync of guard.stopOn could not be checked: a"},
+			[]string{"the rule Alarm of spec.guard.stopOn could not be checked: c", "the rule WALFsync of spec.guard.stopOn could not be checked: a"},
 		},
 	}
 	for name, tc := range tests {

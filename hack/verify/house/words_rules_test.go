@@ -23,6 +23,7 @@ func avoidedWords() map[string]string {
 		"stranger":   "name the actor",
 		"testimony":  "report",
 		"unheard":    "not reported",
+		"whoever":    "name the actor",
 		"whom":       "name the actor",
 	}
 }

@@ -107,7 +107,7 @@ func (f *Flags) Benchmark(arguments []string) (*v1alpha1.EtcdBenchmark, error) {
 		out.Target.Members = spec.MembersLeader
 	}
 	if slices.ContainsFunc(does.disturbances, spec.Disturbance.StoreWide) {
-		// Whoever gives the flag accepts what it does to the store.
+		// A user who gives the flag accepts what it does to the store.
 		guard := spec.DefaultGuard()
 		guard.AllowStoreWide = true
 		out.Guard = &guard
