@@ -57,8 +57,8 @@ func TestRedactFindsNamesEverywhere(t *testing.T) {
 	b.Status.Summary.Operations[0].Errors = []v1alpha1.ErrorCount{{Code: "Unavailable", Count: 1, Example: message}}
 	b.Status.Summary.Warnings = []string{"1 request failed (" + message + ")"}
 	b.Spec.Pod = &v1alpha1.PodSettings{
-		Labels:           map[string]v1alpha1.LabelValue{"cost-center": "cc-4711"},
-		Annotations:      map[string]v1alpha1.AnnotationValue{"example.org/owner": "Jo of billing-ops"},
+		Labels:           v1alpha1.PodMetadata{"cost-center": "cc-4711"},
+		Annotations:      v1alpha1.PodMetadata{"example.org/owner": "Jo of billing-ops"},
 		ImagePullSecrets: []corev1.LocalObjectReference{{Name: "pull-key"}},
 		NodeSelector:     map[string]string{"pool": "gold-pool", "kubernetes.io/arch": "amd64"},
 		Affinity: &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
@@ -72,7 +72,7 @@ func TestRedactFindsNamesEverywhere(t *testing.T) {
 	}
 	s := nightly(3)
 	s.UID, s.OwnerReferences = "77aa-uid", []metav1.OwnerReference{{Name: "platform-team"}}
-	s.Spec.SuiteTemplate.Spec.Template = v1alpha1.SuiteTemplate{Pod: &v1alpha1.PodSettings{Labels: map[string]v1alpha1.LabelValue{"team": "storage-ops"}}}
+	s.Spec.SuiteTemplate.Spec.Template = v1alpha1.SuiteTemplate{Pod: &v1alpha1.PodSettings{Labels: v1alpha1.PodMetadata{"team": "storage-ops"}}}
 	s.Spec.SuiteTemplate.Spec.Targets = []v1alpha1.SuiteTarget{{Name: "old"}}
 	s.Spec.SuiteTemplate.Spec.Targets[0].Target.Service = &v1alpha1.ServiceTarget{Name: "vault-etcd"}
 	redacted(t, OfSchedule(s), "77aa-uid", "platform-team", "nightly", "vault-etcd", "storage-ops")
