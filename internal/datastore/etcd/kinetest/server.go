@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -30,6 +31,8 @@ type Server struct {
 	cmd   *exec.Cmd
 	ended chan struct{}
 	log   *lockedBuffer
+	// probes are the requests of Client.
+	probes atomic.Int64
 }
 
 // Start starts a server with these flags, until the test ends. It does not wait until the server serves: Client does.
@@ -81,6 +84,7 @@ func (s *Server) Client(t *testing.T) *clientv3.Client {
 	defer cancel()
 	for ctx.Err() == nil {
 		if _, err = client.Get(ctx, "-"); err == nil {
+			s.probes.Add(1)
 			return client
 		}
 	}
@@ -91,14 +95,25 @@ func (s *Server) Client(t *testing.T) *clientv3.Client {
 // servedLine is a line of kine's log, with the flag --debug, about a request that it has served.
 var servedLine = regexp.MustCompile(`UNARY STATS client=\S+, method=/etcdserverpb\.\w+/(\w+)`)
 
-// Served returns how many requests of each kind the server has served, except those on streams. The server needs the flag
-// --debug.
-func (s *Server) Served() map[string]uint64 {
-	out := map[string]uint64{}
-	for _, line := range servedLine.FindAllSubmatch(s.log.bytes(), -1) {
-		out[string(line[1])]++
+// Served returns how many requests of a kind the server has served, except those on streams and those of Client. It waits
+// until the log has as many as wanted. The server needs the flag --debug.
+func (s *Server) Served(t *testing.T, kind string, wanted uint64) (served uint64) {
+	t.Helper()
+	if kind == "Range" {
+		wanted += uint64(s.probes.Load())
+		defer func() { served -= uint64(s.probes.Load()) }()
 	}
-	return out
+	for until := time.Now().Add(startTimeout); ; <-time.After(10 * time.Millisecond) {
+		served = 0
+		for _, line := range servedLine.FindAllSubmatch(s.log.bytes(), -1) {
+			if string(line[1]) == kind {
+				served++
+			}
+		}
+		if served >= wanted || time.Now().After(until) {
+			return served
+		}
+	}
 }
 
 // Tools returns the folder of the tools.
