@@ -108,6 +108,7 @@ func remember(sch *v1alpha1.EtcdBenchmarkSchedule) {
 		sch.Status.Sessions = append(sch.Status.Sessions, v1alpha1.ScheduleSession{
 			Name: fmt.Sprintf("%s-%d", sch.Name, ended.Unix()/60), StartTime: ended, CompletionTime: &ended, Reason: v1alpha1.ReasonCompleted,
 			Passed: metav1.ConditionTrue, Template: history.TemplateID(sch.Spec.SuiteTemplate.Spec),
+			Environment: v1alpha1.Environment{Client: "usual"},
 		})
 		throughput, latency := int64(1_000_000+3_000*(i%5)), int64(1_000+3*(i%5))
 		if i == sessions-1 {
