@@ -118,6 +118,25 @@ func TestAForeignJobIsNotTheCleanupJob(t *testing.T) {
 	}
 }
 
+// A Job that others create in place of the cleanup Job, under its name, is not believed.
+func TestAForeignJobInPlaceOfTheCleanupJob(t *testing.T) {
+	s := newHarness(t)
+	s.endWithKeys()
+	own := s.cleanupJob()
+	foreign := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: own.Namespace, Name: own.Name, Labels: own.Labels}, Spec: *own.Spec.DeepCopy()}
+	foreign.Spec.Selector, foreign.Spec.Template.Labels = nil, nil
+	s.end()
+	s.stop = nil
+	s.must(s.api.Delete(t.Context(), own, client.PropagationPolicy(metav1.DeletePropagationBackground)))
+	s.must(s.api.Create(t.Context(), foreign))
+	s.endJob(foreign, batchv1.JobStatus{Succeeded: 1})
+	s.restart()
+	next := s.cleanupJob()
+	if got := s.condition(v1alpha1.ConditionCleaned); next.UID == foreign.UID || strings.HasPrefix(got, "True") {
+		t.Errorf("found Cleaned=%s by the Job of others", got)
+	}
+}
+
 // squatter creates a Job of others with the name of each of the first cleanup Jobs, just before the operator creates that.
 type squatter struct {
 	client.Client

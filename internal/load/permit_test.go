@@ -188,9 +188,9 @@ func TestSignsOfLife(t *testing.T) {
 	}{
 		"all are confirmed": {func(context.Context, int) error { return nil }, seconds([2]int{0, 100}), nil},
 		"none is answered":  {func(ctx context.Context, _ int) error { <-ctx.Done(); return ctx.Err() }, seconds([2]int{0, 40}), nil},
-		// The sign at second 20 hangs, and the one at second 25 reaches another member.
-		"one hangs": {func(ctx context.Context, n int) error {
-			if n == 1 {
+		// The signs at seconds 20 and 25 hang, and the one at second 30 reaches another member.
+		"two hang": {func(ctx context.Context, n int) error {
+			if n == 1 || n == 2 {
 				<-ctx.Done()
 			}
 			return ctx.Err()
