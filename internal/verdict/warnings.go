@@ -121,7 +121,9 @@ func (w *warnings) ofTarget(t *results.Target) {
 	versions = slices.Compact(versions)
 	w.add(len(versions) > 1, "the members run different versions: %s", strings.Join(versions, ", "))
 	if t.WriteEstimateBytes > 0 {
-		names := members(t, func(m results.Member) bool { return m.QuotaBytes == 0 && m.Endpoint != "" }, results.Member.Label)
+		names := members(t, func(m results.Member) bool {
+			return m.QuotaBytes == 0 && m.Endpoint != "" && len(t.At(m.Endpoint)) == 1
+		}, results.Member.Label)
 		w.add(len(names) > 0, "%s reported no quota, so nothing checked whether the estimated %s MB fit into it; Status has the quota from etcd 3.6 on, /metrics before that, unless it is turned off",
 			strings.Join(names, ", "), text.Grouped(t.WriteEstimateBytes/1_000_000))
 	}

@@ -3,6 +3,7 @@ package etcd
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -218,6 +219,8 @@ func (k *Kine) leave(ctx context.Context, c kineClient) error {
 
 // pods lists the keys of pods that may still write.
 func (k *Kine) pods(ctx context.Context, c kineClient) ([]*mvccpb.KeyValue, error) {
+	// kine lists only whole folders.
 	prefix := k.driver.podsPrefix()
-	return c.list(ctx, prefix, clientv3.GetPrefixRangeEnd(prefix), sweepBlock)
+	all, err := c.list(ctx, prefix, clientv3.GetPrefixRangeEnd(prefix), sweepBlock)
+	return slices.DeleteFunc(all, func(kv *mvccpb.KeyValue) bool { return !isPod(k.driver.plan.Prefix, string(kv.Key)) }), err
 }

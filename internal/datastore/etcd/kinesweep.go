@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
@@ -165,7 +166,11 @@ func (k *Kine) sweep(ctx context.Context, c kineClient) error {
 			return err
 		}
 	}
-	return k.driver.errKeysOfOthers()
+	left, err := c.list(ctx, k.driver.plan.Prefix, clientv3.GetPrefixRangeEnd(k.driver.plan.Prefix), 2)
+	if err == nil {
+		err = k.driver.errKeysOfOthers(left)
+	}
+	return err
 }
 
 // errGone: the marker no longer names the run.

@@ -51,9 +51,22 @@ func (d *Driver) onlyLearners() error {
 		strings.Join(d.learners, ", "))
 }
 
-// isLearner sends a request that learners refuse and voting members answer without asking others. It needs no user: a
-// learner refuses before it checks the user.
+// learnerLooks is how many connections in a row lead to a learner behind an address that is left out: a load balancer may
+// lead the next one to another member.
+const learnerLooks = 3
+
 func (d *Driver) isLearner(ctx context.Context, endpoint string) bool {
+	for range learnerLooks {
+		if !d.leadsToLearner(ctx, endpoint) {
+			return false
+		}
+	}
+	return true
+}
+
+// leadsToLearner sends a request that learners refuse and voting members answer without asking others. It needs no user: a
+// learner refuses before it checks the user.
+func (d *Driver) leadsToLearner(ctx context.Context, endpoint string) bool {
 	creds, err := d.secrets()
 	if err != nil {
 		return false

@@ -23,6 +23,14 @@ func TestLearnersGetNeitherLoadNorControlRequests(t *testing.T) {
 	t.Run("only learners", func(t *testing.T) {
 		preflightFails(t, planFor(learner), results.FailureTargetUnhealthy, learner[0], "voting member", "promote")
 	})
+	t.Run("one address for both", func(t *testing.T) {
+		for _, order := range [][]string{{learner[0], voter[0]}, {voter[0], learner[0]}} {
+			d := newDriver(t, planFor([]string{balance(t, order)}), 0)
+			if serving, err := d.serving(withTimeout(t)); err != nil {
+				t.Errorf("got %v, %v: a voting member is behind the address", serving, err)
+			}
+		}
+	})
 	t.Run("the voting member does not answer", func(t *testing.T) {
 		down := planFor([]string{"127.0.0.1:1", learner[0]}, skipsUnreachable)
 		preflightFails(t, down, results.FailureTargetUnhealthy, learner[0], "voting member")

@@ -19,9 +19,10 @@ import (
 // disappeared during the run, the pod's key shows it.
 func (d *Driver) checkNothingLeft(ctx context.Context, client *clientv3.Client) error {
 	from, to := d.loadRange()
+	pods, end := podsOf(d.plan.Prefix)
 	out, err := commit(ctx, client, nil,
 		clientv3.OpGet(d.markerKey()),
-		clientv3.OpGet(d.podsPrefix(), clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithLimit(sweepBlock)),
+		clientv3.OpGet(pods, clientv3.WithRange(end), clientv3.WithKeysOnly(), clientv3.WithLimit(sweepBlock)),
 		clientv3.OpGet(from, clientv3.WithRange(to), clientv3.WithKeysOnly(), clientv3.WithLimit(1)))
 	if err != nil {
 		return err

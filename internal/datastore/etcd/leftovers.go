@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -178,15 +179,16 @@ func (l *Leftovers) look(ctx context.Context, client *clientv3.Client, prefix st
 	if err != nil {
 		return out, err
 	}
+	pods := slices.DeleteFunc(seen[1].Kvs, func(kv *mvccpb.KeyValue) bool { return !isPod(prefix, string(kv.Key)) })
 	for _, kv := range seen[0].Kvs {
 		out.Owner, out.marker = string(kv.Value), kv.ModRevision
 		// The marker of kine changes for other reasons, too, and says when it does for this one.
-		if isDeleting := strings.HasSuffix(out.Owner, string(markerDeleting)); len(seen[1].Kvs) == 0 && isDeleting == l.kine {
+		if isDeleting := strings.HasSuffix(out.Owner, string(markerDeleting)); len(pods) == 0 && isDeleting == l.kine {
 			out.released = releasedIn(kv)
 		}
 	}
 	out.Quiet = plan.StillFor(0)
-	for _, kv := range seen[1].Kvs {
+	for _, kv := range pods {
 		out.pods[string(kv.Key)] = kv.ModRevision
 		var sign lifeSign
 		if json.Unmarshal(kv.Value, &sign) != nil || sign.Began.IsZero() {
@@ -249,10 +251,11 @@ func (l *Leftovers) Remove(ctx context.Context, old Leftover, firstLease int64) 
 	if err == nil && l.kine {
 		done, err = l.removeFromKine(ctx, client, old)
 	} else if err == nil {
+		pods, end := podsOf(old.Prefix)
 		r := remover{client: client, old: old, guards: []clientv3.Cmp{
 			clientv3.Compare(clientv3.Value(markerOf(old.Prefix)), "=", old.Owner),
 			clientv3.Compare(clientv3.ModRevision(markerOf(old.Prefix)), "=", old.marker),
-			unchanged(old.Prefix+podsFolder, clientv3.GetPrefixRangeEnd(old.Prefix+podsFolder), newest(old.pods)),
+			unchanged(pods, end, newest(old.pods)),
 		}}
 		err = r.remove(ctx, firstLease)
 		done = r.done
@@ -283,9 +286,9 @@ func (r *remover) remove(ctx context.Context, firstLease int64) error {
 	if err := r.deleteAll(ctx); err != nil || r.done.Foreign > 0 {
 		return err
 	}
-	pods := r.old.Prefix + podsFolder
+	pods, end := podsOf(r.old.Prefix)
 	return r.delete(ctx, nil, int64(len(r.old.pods))+1,
-		clientv3.OpDelete(pods, clientv3.WithPrefix()), clientv3.OpDelete(markerOf(r.old.Prefix)))
+		clientv3.OpDelete(pods, clientv3.WithRange(end)), clientv3.OpDelete(markerOf(r.old.Prefix)))
 }
 
 // revoke revokes the leases of the run. A user without the right to list leases leaves them to expire.
@@ -371,7 +374,7 @@ func (r *remover) delete(ctx context.Context, more []clientv3.Cmp, keys int64, d
 
 // isLast reports whether a key is the marker or a pod's.
 func (r *remover) isLast(key string) bool {
-	return key == markerOf(r.old.Prefix) || strings.HasPrefix(key, r.old.Prefix+podsFolder)
+	return key == markerOf(r.old.Prefix) || isPod(r.old.Prefix, key)
 }
 
 // isOfRun reports whether the run can have written a key: it has the name of one, and is not newer than the run's last pod.
@@ -381,6 +384,8 @@ func (r *remover) isOfRun(kv *mvccpb.KeyValue) bool {
 		return false
 	}
 	rest := strings.TrimPrefix(string(kv.Key), r.old.Prefix)
-	isInFolder := strings.HasPrefix(rest, ".lock/") || strings.HasPrefix(rest, ".storm/")
-	return isInFolder || workload.IsObject(r.old.Prefix, kv.Key) || rest != "" && strings.Trim(rest, "0123456789") == ""
+	return names.MatchString(rest) || workload.IsObject(r.old.Prefix, kv.Key)
 }
+
+// names are those of numbered keys, of locks, and of the keys of storms, after the prefix.
+var names = regexp.MustCompile(`^([0-9]+|\.lock/(stm|[0-9]+)/[0-9a-f]+|\.storm/[0-9]+/[0-9]+/[0-9]+)$`)

@@ -129,18 +129,18 @@ func TestALeftoverIsRemoved(t *testing.T) {
 func TestForeignKeysAmongLeftoversStay(t *testing.T) {
 	cluster, client := oneMember(t)
 	killed(t, cluster.Endpoints, client, ownPrefix, ownUID, 5)
-	for _, key := range []string{"config", "00000002x", "zebra", ".note", "registry/pods/other"} {
+	for _, key := range []string{"config", "00000002x", "zebra", ".note", "registry/pods/other", ".lock/mine", ".storm/0/1/x", ".pod/zz"} {
 		put(t, client, ownPrefix+key, "of others")
 	}
 	l := leftovers(t, cluster.Endpoints)
 	done, err := l.Remove(withTimeout(t), look(t, l, ownPrefix), firstLease)
-	if err != nil || done.Foreign != 5 {
+	if err != nil || done.Foreign != 8 {
 		t.Errorf("got %+v and %v", done, err)
 	}
 	left := keysUnder(t, client, ownPrefix)
-	for _, key := range []string{"config", "zebra", ".note", "00000002x", "registry/pods/other", ".owner", ".pod/000000"} {
-		if _, found := left[ownPrefix+key]; !found || len(left) != 7 {
-			t.Errorf("wanted %s among seven keys, got %v", key, left)
+	for _, key := range []string{"config", "zebra", ".note", "00000002x", "registry/pods/other", ".lock/mine", ".storm/0/1/x", ".pod/zz", ".owner", ".pod/000000"} {
+		if _, found := left[ownPrefix+key]; !found || len(left) != 10 {
+			t.Errorf("wanted %s among ten keys, got %v", key, left)
 		}
 	}
 }

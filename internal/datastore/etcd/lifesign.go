@@ -67,7 +67,8 @@ func (d *Driver) Signs(ctx context.Context) (map[string]int64, error) {
 	if err != nil {
 		return nil, settled(ctx, err, d.addresses())
 	}
-	found, err := get(ctx, client, d.podsPrefix(), clientv3.WithPrefix(), clientv3.WithKeysOnly())
+	pods, end := podsOf(d.plan.Prefix)
+	found, err := get(ctx, client, pods, clientv3.WithRange(end), clientv3.WithKeysOnly())
 	if err != nil {
 		return nil, settled(ctx, err, d.addresses())
 	}

@@ -33,6 +33,17 @@ const podsFolder = ".pod/"
 
 func (d *Driver) podsPrefix() string { return d.plan.Prefix + podsFolder }
 
+// podsOf is the range of the keys of the pods under a prefix: they are numbers, and ':' follows '9'.
+func podsOf(prefix string) (from, to string) {
+	return prefix + podsFolder + "0", prefix + podsFolder + ":"
+}
+
+// isPod reports whether a key under a prefix is a pod's.
+func isPod(prefix, key string) bool {
+	from, to := podsOf(prefix)
+	return from <= key && key < to
+}
+
 // stormPrefix is the prefix of the keys of one storm, by its number from 0.
 func (d *Driver) stormPrefix(storm int64) string {
 	return fmt.Sprintf("%s.storm/%d/", d.plan.Prefix, storm)
@@ -54,7 +65,7 @@ func (d *Driver) ownsPrefix() clientv3.Cmp {
 
 // noPodWrites holds while no pod may write.
 func (d *Driver) noPodWrites() clientv3.Cmp {
-	return noKeyIn(d.podsPrefix(), clientv3.GetPrefixRangeEnd(d.podsPrefix()))
+	return noKeyIn(podsOf(d.plan.Prefix))
 }
 
 // noKey holds if the key does not exist.
@@ -94,9 +105,10 @@ func (d *Driver) leave(ctx context.Context, client *clientv3.Client, guards []cl
 // release deletes this pod's registration. The response shows whether this pod was the last one, which deletes the keys
 // of all.
 func (d *Driver) release(ctx context.Context, client *clientv3.Client) error {
+	pods, end := podsOf(d.plan.Prefix)
 	out, err := d.leave(ctx, client, []clientv3.Cmp{d.ownsPrefix()},
 		clientv3.OpDelete(d.podKey()),
-		clientv3.OpGet(d.podsPrefix(), clientv3.WithPrefix(), clientv3.WithCountOnly()))
+		clientv3.OpGet(pods, clientv3.WithRange(end), clientv3.WithCountOnly()))
 	switch {
 	case err != nil:
 		return err
@@ -122,8 +134,9 @@ func (d *Driver) awaitDeleted(ctx context.Context, client *clientv3.Client) erro
 // claimState returns whether the run's marker is gone, and with it all keys that it covered. If not, it returns how
 // many pods may still write.
 func (d *Driver) claimState(ctx context.Context, client *clientv3.Client) (deleted bool, writers int64, err error) {
+	pods, end := podsOf(d.plan.Prefix)
 	out, err := commit(ctx, client, []clientv3.Cmp{d.ownsPrefix()},
-		clientv3.OpGet(d.podsPrefix(), clientv3.WithPrefix(), clientv3.WithCountOnly()))
+		clientv3.OpGet(pods, clientv3.WithRange(end), clientv3.WithCountOnly()))
 	switch {
 	case err != nil:
 		return false, 0, err

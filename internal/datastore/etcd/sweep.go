@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -40,7 +41,8 @@ func (d *Driver) Clean(ctx context.Context, signs map[string]int64) error {
 
 // clean first gives the dead pods up: from then on, the store refuses their signs of life.
 func (d *Driver) clean(ctx context.Context, client *clientv3.Client, signs map[string]int64) error {
-	still := unchanged(d.podsPrefix(), clientv3.GetPrefixRangeEnd(d.podsPrefix()), newest(signs))
+	pods, end := podsOf(d.plan.Prefix)
+	still := unchanged(pods, end, newest(signs))
 	for {
 		alone, err := commit(ctx, client, []clientv3.Cmp{d.ownsPrefix(), d.noPodWrites()}, clientv3.OpGet(d.markerKey()))
 		switch {
@@ -49,7 +51,7 @@ func (d *Driver) clean(ctx context.Context, client *clientv3.Client, signs map[s
 		case alone.Succeeded:
 			return d.sweep(ctx, client, cmp.Or(releasedIn(alone.Responses[0].GetResponseRange().Kvs[0]), alone.Header.Revision))
 		}
-		dead, err := d.leave(ctx, client, []clientv3.Cmp{d.ownsPrefix(), still}, clientv3.OpDelete(d.podsPrefix(), clientv3.WithPrefix()))
+		dead, err := d.leave(ctx, client, []clientv3.Cmp{d.ownsPrefix(), still}, clientv3.OpDelete(pods, clientv3.WithRange(end)))
 		switch {
 		case err != nil:
 			return err
@@ -95,14 +97,24 @@ func (d *Driver) sweep(ctx context.Context, client *clientv3.Client, released in
 	}
 	swept, err := d.deleteMarker(ctx, client, released)
 	if err == nil && !swept {
-		err = d.errKeysOfOthers()
+		var left *clientv3.GetResponse
+		if left, err = get(ctx, client, d.plan.Prefix, clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithLimit(2)); err == nil {
+			err = d.errKeysOfOthers(left.Kvs)
+		}
 	}
 	return err
 }
 
-// errKeysOfOthers is the error of a sweep that left keys that the run did not write.
-func (d *Driver) errKeysOfOthers() error {
-	return load.Errorf(results.FailurePrefixNotEmpty, "found keys under %s that the run does not write, or that were written after its last pod had ended; they and the marker %s were left alone", d.plan.Prefix, d.markerKey())
+// errKeysOfOthers is the error of a sweep that left keys that the run did not write, of which some are left.
+func (d *Driver) errKeysOfOthers(left []*mvccpb.KeyValue) error {
+	example := ""
+	for _, kv := range left {
+		if string(kv.Key) != d.markerKey() {
+			example = fmt.Sprintf(", such as %q", kv.Key)
+			break
+		}
+	}
+	return load.Errorf(results.FailurePrefixNotEmpty, "found keys under %s that the run does not write, or that were written after its last pod had ended%s; they and the marker %s were left alone. If they are not needed, delete them by hand; kubectl etcdbench clean then removes the marker", d.plan.Prefix, example, d.markerKey())
 }
 
 func (d *Driver) deleteLoad(ctx context.Context, client *clientv3.Client, released int64) error {

@@ -116,6 +116,24 @@ func TestASweepLeavesWhatOthersWriteAmongTheObjects(t *testing.T) {
 	})
 }
 
+// A key of others among those of the pods does not count as a pod.
+func TestAKeyOfOthersIsNoPod(t *testing.T) {
+	cluster, client := oneMember(t)
+	d := newDriver(t, planFor(cluster.Endpoints), 0)
+	if err := d.Claim(withTimeout(t)); err != nil {
+		t.Fatal(err)
+	}
+	fill(t, client, d.plan, upTo(10))
+	foreign := d.podsPrefix() + "zz"
+	put(t, client, foreign, "precious")
+	if cleaning, err := d.Release(withTimeout(t)); err != nil || cleaning != results.CleaningKeysDeleted {
+		t.Errorf("got %s, %v", cleaning, err)
+	}
+	if diff := cmp.Diff(map[string]string{foreign: "precious"}, keysUnder(t, client, ownPrefix)); diff != "" {
+		t.Errorf("keys after the release (-want +got):\n%s", diff)
+	}
+}
+
 // What is written after the last pod has given up its registration is not the run's, also under a name of the run's keys:
 // the last pod, the cleanup Job, its retry and the command spare it.
 func TestASweepLeavesWhatIsWrittenAfterTheRelease(t *testing.T) {

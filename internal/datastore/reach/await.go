@@ -2,8 +2,10 @@ package reach
 
 import (
 	"context"
-	"errors"
 	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 const (
@@ -16,7 +18,7 @@ const (
 	deletedAtLeast = 2000
 )
 
-var errOthersWrite = errors.New("timed out waiting for the other client pods: they still use the prefix, or ended before they deleted the keys")
+var errOthersWrite = load.Errorf(results.FailureTimedOut, "timed out waiting for the other client pods: they still use the prefix, or ended before they deleted the keys")
 
 // AwaitDeleted waits until the last pod has deleted the run's keys and leases. keys is their number. progress returns
 // whether they are deleted, and if not, how many pods may still write.
