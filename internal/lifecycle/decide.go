@@ -147,10 +147,15 @@ func decideArm(o Observed, now time.Time) *Decision {
 	start := metav1.NewMicroTime(now.Add(ahead).Truncate(time.Microsecond))
 	return &Decision{
 		Stage:   v1alpha1.StageArmed,
-		Message: fmt.Sprintf("All %d client pods are ready; they start at %s.", len(o.Pods), FormatStart(start)),
+		Message: ArmedMessage(len(o.Pods), start),
 		StartAt: &start,
 		Requeue: time.Millisecond,
 	}
+}
+
+// ArmedMessage says when the client pods start.
+func ArmedMessage(pods int, at metav1.MicroTime) string {
+	return fmt.Sprintf("All %d client pods are ready; they start at %s.", pods, FormatStart(at))
 }
 
 // decideStart sets the start on the pods that do not carry it. A pod that reads a start in the past begins at once and

@@ -13,7 +13,7 @@ var comparisons = []Entry{
 	{Comparison, string(v1alpha1.ReasonTooFewRounds), "Too few rounds to decide: fewer than three are valid, or more are needed because the change is close to the tolerance.", "Add the number of rounds that the message names."},
 	{Comparison, string(v1alpha1.ReasonNoisy), "The rounds differ too much from each other, or the change is close to the tolerance. Even 50 rounds would not decide.", "Longer runs, a quieter machine, or a wider tolerance."},
 	{Comparison, string(v1alpha1.ReasonNotConcurrent), "Two runs overlapped, or a run of a later round began before an earlier round was over: the sides did not take turns.", "Run baseline and candidate in turn, one at a time."},
-	{Comparison, string(v1alpha1.ReasonEnvironmentDiffers), "Something else than the target makes the two sides incomparable. The message names it.", "Run both sides in one environment, for example all client pods on nodes of one type (`spec.pod.nodeSelector`)."},
+	{Comparison, string(v1alpha1.ReasonEnvironmentDiffers), "Something else than the target makes the two sides incomparable. The message names it.", "Run both sides in one environment, on one machine, or all client pods on nodes of one type (`spec.pod.nodeSelector`)."},
 	{Comparison, string(v1alpha1.ReasonExclusionsDiffer), "More runs of one side were invalid than of the other.", "Find out why these runs are invalid; repeat the comparison."},
 	{Comparison, string(v1alpha1.ReasonComparedTailTooThin), "Fewer than ten requests lie above the percentile.", "Longer runs, or a lower percentile."},
 	{Comparison, string(v1alpha1.ReasonNotInformative), "The load has a fixed rate that both sides reached, so the throughput is what was asked for.", "Compare a latency."},

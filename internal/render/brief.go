@@ -79,7 +79,7 @@ func (t *table) briefWarnings() {
 
 func (t *table) briefTarget() {
 	if s := t.b.Status.Target; s != nil && len(s.Members) > 0 {
-		t.line("Target: %s, load on %s", versionText(t.b), loadedText(t.b))
+		t.line("Target: %s%s", versionText(t.b), loadedPart(t.b))
 	}
 }
 

@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
@@ -75,6 +76,9 @@ func membersCount(b *v1alpha1.EtcdBenchmark) string {
 	t := b.Status.Target
 	if t == nil || len(t.Members) == 0 {
 		return ""
+	}
+	if !sentLoad(b) {
+		return strconv.Itoa(len(t.Members))
 	}
 	return fmt.Sprintf("%d (%s)", len(t.Members), loadedText(b))
 }

@@ -134,7 +134,7 @@ func (t *table) target() string {
 	if s == nil || s.ClusterID == "" {
 		return ""
 	}
-	return fmt.Sprintf("%s, leader %s, load on %s, cluster ID %s", versionText(t.b), cmp.Or(s.Leader, "unknown"), loadedText(t.b), s.ClusterID)
+	return fmt.Sprintf("%s, leader %s%s, cluster ID %s", versionText(t.b), cmp.Or(s.Leader, "unknown"), loadedPart(t.b), s.ClusterID)
 }
 
 func (t *table) errors() {

@@ -127,6 +127,9 @@ func (t *table) latencies() {
 			g.addLatency(string(op.Operation)+" lateness", op.Lateness)
 		}
 	}
+	if len(g.rows) == 1 {
+		return
+	}
 	t.section(g)
 	t.sentence("  ", t.latencyLegend())
 }

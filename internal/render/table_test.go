@@ -150,6 +150,14 @@ func TestTableOfARunThatNeverMeasured(t *testing.T) {
 	}
 }
 
+// Without a success there are no latencies, and so no table of them.
+func TestTableOfARunWithoutASuccess(t *testing.T) {
+	text, _ := cells(t, finished([]*results.Snapshot{runtest.Measured(0, 0, runtest.Failing(100, "InvalidArgument", time.Millisecond))}))
+	if strings.Contains(text, "P99.9") || strings.Contains(text, "latency:") || !strings.Contains(text, "InvalidArgument") {
+		t.Errorf("wanted the error and no table of latencies, got:\n%s", text)
+	}
+}
+
 func TestTableOfLostBuckets(t *testing.T) {
 	b := finished([]*results.Snapshot{runtest.Measured(0, 100)})
 	b.Status.Summary.Operations[0].Latency.ErrorBoundPerMillion = 0

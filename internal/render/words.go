@@ -2,6 +2,9 @@ package render
 
 import (
 	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
@@ -53,6 +56,22 @@ func loadedText(b *v1alpha1.EtcdBenchmark) string {
 		}
 	}
 	return membersText(selected)
+}
+
+// sentLoad reports whether the members got load: keys of a preload or requests. It is true while the run goes on.
+func sentLoad(b *v1alpha1.EtcdBenchmark) bool {
+	if b.Status.Summary != nil || !meta.IsStatusConditionTrue(b.Status.Conditions, v1alpha1.ConditionFinished) {
+		return true
+	}
+	return slices.ContainsFunc(b.Status.RequestCounts, func(c v1alpha1.RequestCount) bool { return c.Preload+c.Warmup+c.Measured > 0 })
+}
+
+// loadedPart continues a text about the target with the members that received load; empty if the run sent none.
+func loadedPart(b *v1alpha1.EtcdBenchmark) string {
+	if !sentLoad(b) {
+		return ""
+	}
+	return ", load on " + loadedText(b)
 }
 
 // membersText names the members that received load, with the words of etcd's performance page.

@@ -4,8 +4,11 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/runtest"
 )
 
 func TestTheOfferedRateIsNamed(t *testing.T) {
@@ -44,6 +47,31 @@ func TestLoadedText(t *testing.T) {
 	}
 	if b.Status.Target.Members[1].Loaded = new(false); loadedText(b) != "2 of 3 members" {
 		t.Errorf("got %q of a member that answered nothing", loadedText(b))
+	}
+}
+
+// A run that ended without a request to a member has no members with load.
+func TestLoadOfARunThatSentNone(t *testing.T) {
+	ended := []metav1.Condition{{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonTargetUnhealthy}}
+	for name, tc := range map[string]struct {
+		status v1alpha1.EtcdBenchmarkStatus
+		loaded bool
+	}{
+		"it goes on":       {v1alpha1.EtcdBenchmarkStatus{}, true},
+		"nothing was sent": {v1alpha1.EtcdBenchmarkStatus{Conditions: ended}, false},
+		"only checks":      {v1alpha1.EtcdBenchmarkStatus{Conditions: ended, RequestCounts: []v1alpha1.RequestCount{{RPC: "Status", Control: 6}}}, false},
+		"a preload":        {v1alpha1.EtcdBenchmarkStatus{Conditions: ended, RequestCounts: []v1alpha1.RequestCount{{RPC: "Put", Preload: 5}}}, true},
+		"a measurement":    {v1alpha1.EtcdBenchmarkStatus{Conditions: ended, Summary: &v1alpha1.Summary{}}, true},
+	} {
+		b := runtest.Puts()
+		b.Status = tc.status
+		b.Status.Target = &v1alpha1.TargetStatus{ClusterID: "cafe", Members: []v1alpha1.MemberStatus{{Name: "a", Endpoint: "a:1"}}}
+		text, _ := cells(t, b)
+		for form, got := range map[string]string{"table": text, "display": Display(b).Members, "brief": loadedPart(b)} {
+			if strings.Contains(got, "all members") != tc.loaded {
+				t.Errorf("%s: the %s is %q", name, form, got)
+			}
+		}
 	}
 }
 

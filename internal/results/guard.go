@@ -30,6 +30,9 @@ func earlierFired(a, b *Fired) *Fired {
 	return a
 }
 
+// NeverWatched is the beginning of the reason in Snapshot.Unwatched for a rule that was not checked once.
+const NeverWatched = "never: "
+
 // mergeUnwatched keeps one reason per rule, independent of the order.
 func mergeUnwatched(a, b map[spec.GuardRule]string) map[spec.GuardRule]string {
 	for _, rule := range slices.Sorted(maps.Keys(b)) {

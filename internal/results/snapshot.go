@@ -124,7 +124,7 @@ type Snapshot struct {
 	// Clock is the pod's wall clock when the snapshot was taken.
 	Clock time.Time
 	// Fired is the rule of the guard that ended the load, nil if there is none. Unwatched has a reason for each rule
-	// that could not be checked all the time.
+	// that could not be checked all the time; it can begin with NeverWatched.
 	Fired     *Fired
 	Unwatched map[spec.GuardRule]string
 

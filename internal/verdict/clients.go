@@ -286,11 +286,15 @@ func tailOf(d results.Distribution) time.Duration { return d.Values[tail(d)].Dur
 // unread reports which figures are missing for a verdict on the client.
 func unread(s results.Summary, percentiles bool) *v1alpha1.ValidityReason {
 	message := ""
+	change := "If a control group or threads could not be read: run the pod on a Linux node and let it read its cgroup files. If the pod reported nothing: read its log."
 	switch pod, why := unreadPod(s); {
 	case len(s.Processes) == 0:
 		message = "The run has no client pod, so no CPU figures are known."
 	case why != "":
 		message = fmt.Sprintf("The CPU figures of client pod %d are not known: %s.", pod, why)
+	case !percentiles && !slices.ContainsFunc(s.Operations, func(o results.OperationSummary) bool { return o.Succeeded > 0 && !o.Operation.IsEvent() }):
+		message = "No request succeeded, so no service time is known, and a delay of the client cannot be judged."
+		change = "Look up why the requests failed, and repeat the run."
 	case !percentiles:
 		message = "No percentile of the service time is known, so a delay of the client cannot be judged."
 	default:
@@ -305,8 +309,7 @@ func unread(s results.Summary, percentiles bool) *v1alpha1.ValidityReason {
 	if message == "" {
 		return nil
 	}
-	return &v1alpha1.ValidityReason{Cause: v1alpha1.CauseUnread, Message: message,
-		Change: "If a control group or threads could not be read: run the pod on a Linux node and let it read its cgroup files. If the pod reported nothing: read its log."}
+	return &v1alpha1.ValidityReason{Cause: v1alpha1.CauseUnread, Message: message, Change: change}
 }
 
 // unreadPod returns the first pod with missing figures, and the reason; it is empty if no figure is missing.

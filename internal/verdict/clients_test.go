@@ -67,6 +67,8 @@ func TestValidity(t *testing.T) {
 	watched := served(idle(with(goroutines, 30e-3)), 4*ms, 0)
 	watched.Operations[spec.OperationWatchDelivery] = served(idle(), us, 0).Operations[spec.OperationPut]
 	mute.Operations = map[spec.Operation]*results.OperationResult{}
+	failed := runtest.Measured(0, 0, runtest.Failing(100, "InvalidArgument", ms))
+	failed.Process = idle()
 	tests := map[string]struct {
 		pods pods
 		want v1alpha1.ValidityVerdict
@@ -106,7 +108,9 @@ func TestValidity(t *testing.T) {
 		"a pod is missing":          {pods{served(idle(), ms, 0), nil}, unsure, "Unread", "client pod 1"},
 		"no collection":             {pods{served(idle(unknown(collection)), ms, 0)}, valid, "", ""},
 		"lateness without bucket":   {pods{lost}, unsure, "Unread", "how late Put requests were sent"},
-		"no request":                {pods{mute}, unsure, "Unread", "No percentile of the service time"},
+		"no request":                {pods{mute}, unsure, "Unread", "No request succeeded"},
+		"no request that succeeded": {pods{failed}, unsure, "Unread", "No request succeeded"},
+		"no percentile":             {pods{withoutBuckets(t, "etcdbench_request_service_duration_seconds", served(idle(), ms, 0))}, unsure, "Unread", "No percentile of the service time"},
 		"no pods":                   {nil, unsure, "Unread", "The run has no client pod"},
 	}
 	for name, tc := range tests {

@@ -190,7 +190,11 @@ func members(t *results.Target, meant func(results.Member) bool, say func(result
 // ofObservation warns of parts of the target that were not observed, and of members without load.
 func (w *warnings) ofObservation(s *results.Snapshot) {
 	for _, rule := range slices.Sorted(maps.Keys(s.Unwatched)) {
-		w.add(true, "for some of the time, the rule %s of spec.guard.stopOn could not be checked: %s", rule, s.Unwatched[rule])
+		often, reason := "not always", s.Unwatched[rule]
+		if why, never := strings.CutPrefix(reason, results.NeverWatched); never {
+			often, reason = "never", why
+		}
+		w.add(true, "the guard could %s check its rule %s: %s", often, rule, reason)
 	}
 	t := s.Target
 	if t == nil {

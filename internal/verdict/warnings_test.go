@@ -120,7 +120,7 @@ func TestWarnings(t *testing.T) {
 	moved := targeted(0, "3.5.1")
 	moved.Target.Members[0].Window = &results.MemberWindow{Unknown: results.UnknownAtEnd + "10.0.0.1 leads to the metrics of another member"}
 	restarted.Target.Members[0].Window = &results.MemberWindow{Unknown: results.UnknownRestarted + ", which reset its counters"}
-	unwatched := &results.Snapshot{Unwatched: map[spec.GuardRule]string{spec.GuardWALFsync: "a", spec.GuardAlarm: "c"}}
+	unwatched := &results.Snapshot{Unwatched: map[spec.GuardRule]string{spec.GuardWALFsync: "a", spec.GuardAlarm: results.NeverWatched + "c"}}
 	tests := map[string]struct {
 		pods []*results.Snapshot
 		want []string
@@ -144,7 +144,7 @@ func TestWarnings(t *testing.T) {
 		"a course of all pods":  {[]*results.Snapshot{withCourse(9), withCourse(9)}, nil},
 		"rules that were not checked": {
 			[]*results.Snapshot{unwatched, {Unwatched: map[spec.GuardRule]string{spec.GuardWALFsync: "b"}}},
-			[]string{"the rule Alarm of spec.guard.stopOn could not be checked: c", "the rule WALFsync of spec.guard.stopOn could not be checked: a"},
+			[]string{"could never check its rule Alarm: c", "could not always check its rule WALFsync: a"},
 		},
 	}
 	for name, tc := range tests {

@@ -29,14 +29,17 @@ func named(method string, err error) error {
 	return err
 }
 
+// aRole is what the user of a run needs.
+const aRole = "grant the user a role that may read and write under the run's prefix: etcdbench/, or spec.target.keyPrefix"
+
 // refusalOf returns what is wrong with a request that the user may not send, and what to do.
 func refusalOf(err error) string {
 	_, request, found := strings.Cut(err.Error(), refusedRequest)
 	switch {
 	case !found:
-		return "does not permit this user to read and write under the run's prefix; grant the user a role that does"
+		return "does not permit this user to read and write; " + aRole
 	case request == "Range", request == "Put", request == "DeleteRange", request == "Txn":
-		return "does not permit this user the request " + request + "; grant the user a role that may read and write under the run's prefix"
+		return "does not permit this user the request " + request + "; " + aRole
 	case request == "LeaseLeases":
 		return "does not permit this user to list leases; let the user read the keys that are attached to leases"
 	}

@@ -90,8 +90,8 @@ func TestARefusalNamesTheRequest(t *testing.T) {
 		change func(*plan.Plan)
 		names  []string
 	}{
-		"Txn":         {func(*plan.Plan) {}, []string{"the request Txn", "read and write under the run's prefix"}},
-		"Status":      {func(p *plan.Plan) { p.Target.Members = spec.MembersLeader }, []string{"spec.target.members: Leader", "Status", "root"}},
+		"Txn":         {func(*plan.Plan) {}, []string{"the request Txn", "read and write under the run's prefix: etcdbench/"}},
+		"Status":      {func(p *plan.Plan) { p.Target.Members = spec.MembersLeader }, []string{"spec.target.members: Leader", "Set spec.target.members: All", "Status", "root"}},
 		"LeaseLeases": {leasePlan(spec.Lease{Operation: spec.LeaseGrant}), []string{"list leases", "attached to leases"}},
 	} {
 		t.Run(request, func(t *testing.T) {

@@ -70,7 +70,7 @@ func (t *topology) check(selection spec.MemberSelection) error {
 	}
 	if t.unread && selection != spec.MembersAll {
 		return load.Errorf(results.FailureAuthenticationFailed,
-			"spec.target.members: %s follows the leader, and %s. Use All, or a user with that role", selection, unread)
+			"spec.target.members: %s follows the leader, and %s. Set spec.target.members: All, or use a user with that role", selection, unread)
 	}
 	if t.leader == 0 && !t.unread {
 		return load.Errorf(results.FailureNoQuorum, "%d addresses answer, but %w", len(t.members), errNoLeader)

@@ -26,17 +26,28 @@ type Guard struct {
 	// requests are those of this pod; flushes are those of each member, by ID.
 	requests trail
 	flushes  map[string]*trail
-	// unwatched has the first reason why a rule could not be checked.
+	// unwatched has the first reason why a rule could not be checked; watched has the rules that were checked at least
+	// once.
 	unwatched map[spec.GuardRule]string
+	watched   map[spec.GuardRule]bool
 }
 
 // New returns a guard. name returns the name of the member with an ID.
 func New(rules spec.StopRules, name func(id string) string) *Guard {
-	return &Guard{rules: rules, name: name, quotas: map[string]int64{}, databases: map[string]growth{}, flushes: map[string]*trail{}, unwatched: map[spec.GuardRule]string{}}
+	return &Guard{rules: rules, name: name, quotas: map[string]int64{}, databases: map[string]growth{}, flushes: map[string]*trail{}, unwatched: map[spec.GuardRule]string{}, watched: map[spec.GuardRule]bool{}}
 }
 
-// Unwatched returns, for each rule that could not be checked all the time, the reason.
-func (g *Guard) Unwatched() map[spec.GuardRule]string { return maps.Clone(g.unwatched) }
+// Unwatched returns, for each rule that could not be checked all the time, the reason. It begins with
+// results.NeverWatched if the rule was not checked once.
+func (g *Guard) Unwatched() map[spec.GuardRule]string {
+	all := maps.Clone(g.unwatched)
+	for rule, reason := range all {
+		if !g.watched[rule] {
+			all[rule] = results.NeverWatched + reason
+		}
+	}
+	return all
+}
 
 // SeesView checks alarms, the leader and the sizes of databases.
 func (g *Guard) SeesView(v members.View) *results.Fired {
@@ -56,22 +67,28 @@ func (g *Guard) notice(v members.View) {
 	silent, unread, reason := 0, 0, ""
 	for _, id := range v.IDs() {
 		state := v.Members[id]
-		if lacks := cmp.Or(state.Problem, state.Unread); lacks != "" {
+		lacks := cmp.Or(state.Problem, state.Unread)
+		if lacks != "" {
 			unread, reason = unread+1, g.name(id)+" did not report its status: "+lacks
-			g.misses(g.rules.DatabaseSize != nil, spec.GuardDatabaseSize, reason)
-			g.misses(g.quotas[id] > 0, spec.GuardQuota, reason)
 		}
 		if state.Problem != "" {
 			silent++
 		}
+		g.checks(g.rules.DatabaseSize != nil, lacks == "", spec.GuardDatabaseSize, reason)
+		g.checks(g.quotas[id] > 0, lacks == "", spec.GuardQuota, reason)
 	}
-	g.misses(g.rules.Alarm && unread == len(v.Members), spec.GuardAlarm, reason)
-	g.misses(g.rules.LeaderChange && silent == len(v.Members), spec.GuardLeaderChange, reason)
+	g.checks(g.rules.Alarm, unread < len(v.Members), spec.GuardAlarm, reason)
+	g.checks(g.rules.LeaderChange, silent < len(v.Members), spec.GuardLeaderChange, reason)
 }
 
-// misses records why a rule, if the load has it, could not be checked.
-func (g *Guard) misses(has bool, rule spec.GuardRule, reason string) {
-	if _, noted := g.unwatched[rule]; has && !noted {
+// checks records whether a rule, if the load has it, could be checked, and why not.
+func (g *Guard) checks(has, could bool, rule spec.GuardRule, reason string) {
+	_, noted := g.unwatched[rule]
+	switch {
+	case !has:
+	case could:
+		g.watched[rule] = true
+	case !noted:
 		g.unwatched[rule] = reason
 	}
 }
@@ -125,14 +142,16 @@ func (g *Guard) SeesSamples(samples map[string]members.Sample) (first *results.F
 
 func (g *Guard) seesFlushes(id string, s members.Sample) *results.Fired {
 	timer, served := s.Timers[results.TimerWALFsync]
-	switch {
-	case s.Problem != "":
-		g.misses(true, spec.GuardWALFsync, g.name(id)+": "+s.Problem)
+	reason := g.name(id) + " does not serve this metric"
+	if s.Problem != "" {
+		reason = g.name(id) + ": " + s.Problem
+	}
+	could := s.Problem == "" && served
+	g.checks(true, could, spec.GuardWALFsync, reason)
+	if !could {
 		return nil
-	case !served:
-		g.misses(true, spec.GuardWALFsync, g.name(id)+" does not serve this metric")
-		return nil
-	case g.flushes[id] == nil:
+	}
+	if g.flushes[id] == nil {
 		g.flushes[id] = &trail{}
 	}
 	flushes, seconds, ok := g.flushes[id].add(point{s.At, timer.Count, timer.Seconds}, g.rules.WALFsync.For())

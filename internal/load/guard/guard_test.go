@@ -83,23 +83,31 @@ func TestAnOlderElectionIsNoChange(t *testing.T) {
 
 // Only the member itself can report its database; any member can report alarms and the leader.
 func TestUnwatched(t *testing.T) {
-	silent, well := members.State{Problem: "no answer"}, members.State{Leader: "a", Term: 1}
+	silent, unread, well := members.State{Problem: "no answer"}, members.State{Unread: "no right", Leader: "a", Term: 1}, members.State{Leader: "a", Term: 1}
+	const silence = "etcd-b did not report its status: no answer"
+	elections := spec.StopRules{Alarm: true, LeaderChange: true}
 	tests := map[string]struct {
 		rules spec.StopRules
-		view  members.View
+		views []members.View
 		want  map[spec.GuardRule]string
 	}{
-		"nothing":    {every, said(well, well), map[spec.GuardRule]string{}},
-		"one member": {every, said(well, silent), map[spec.GuardRule]string{spec.GuardDatabaseSize: "etcd-b did not report its status: no answer"}},
-		"all members": {spec.StopRules{Alarm: true, LeaderChange: true}, said(silent, silent), map[spec.GuardRule]string{
-			spec.GuardAlarm: "etcd-b did not report its status: no answer", spec.GuardLeaderChange: "etcd-b did not report its status: no answer",
+		"nothing":     {every, []members.View{said(well, well)}, map[spec.GuardRule]string{}},
+		"one member":  {every, []members.View{said(well, silent)}, map[spec.GuardRule]string{spec.GuardDatabaseSize: silence}},
+		"all members": {elections, []members.View{said(silent, silent)}, map[spec.GuardRule]string{spec.GuardAlarm: results.NeverWatched + silence, spec.GuardLeaderChange: results.NeverWatched + silence}},
+		"at first":    {elections, []members.View{said(silent, silent), said(well, silent)}, map[spec.GuardRule]string{spec.GuardAlarm: silence, spec.GuardLeaderChange: silence}},
+		"at last":     {elections, []members.View{said(well, well), said(silent, silent)}, map[spec.GuardRule]string{spec.GuardAlarm: silence, spec.GuardLeaderChange: silence}},
+		"no right": {every, []members.View{said(unread, unread), said(unread, unread)}, map[spec.GuardRule]string{
+			spec.GuardAlarm:        results.NeverWatched + "etcd-b did not report its status: no right",
+			spec.GuardDatabaseSize: results.NeverWatched + "etcd-a did not report its status: no right",
 		}},
-		"no rule": {spec.StopRules{}, said(silent, silent), map[spec.GuardRule]string{}},
+		"no rule": {spec.StopRules{}, []members.View{said(silent, silent)}, map[spec.GuardRule]string{}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			g := of(tc.rules)
-			g.SeesView(tc.view)
+			for _, v := range tc.views {
+				g.SeesView(v)
+			}
 			if diff := cmp.Diff(tc.want, g.Unwatched()); diff != "" {
 				t.Errorf("unwatched (-want +got):\n%s", diff)
 			}
@@ -107,7 +115,6 @@ func TestUnwatched(t *testing.T) {
 	}
 }
 
-// flushed is the sample of a member that has flushed its log so often.
 func flushed(at time.Time, count, seconds float64) members.Sample {
 	return members.Sample{At: at, Timers: map[results.Timer]members.Histogram{results.TimerWALFsync: {Count: count, Seconds: seconds}}}
 }

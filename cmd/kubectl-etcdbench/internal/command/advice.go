@@ -76,6 +76,11 @@ func (f *benchFlags) adviceOf(set *pflag.FlagSet) advice.Command {
 			}
 		}
 	})
+	// Without the flag, all members get the load.
+	for _, phrase := range []string{"set spec.target.members: All", "change spec.target.members"} {
+		flags[phrase] = flag("leave out --target-leader")
+	}
+	flags["Set spec.target.members: All"] = flag("Leave out --target-leader")
 	for field, name := range map[string]string{"kubernetes": "kubectl etcdbench check --kubernetes-nodes", "profile": "kubectl etcdbench check --profile"} {
 		flags[field] = flag(name)
 	}

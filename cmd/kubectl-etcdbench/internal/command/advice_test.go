@@ -171,6 +171,15 @@ func (c adviser) wantSettable(t *testing.T, about, field, value string) {
 	}
 }
 
+// The flag --target-leader has no value: all members get the load without it.
+func TestAdviceToLoadAllMembers(t *testing.T) {
+	for name, want := range map[string]string{"bench put": "Leave out --target-leader, or", "check": "Add --set target.members=All, or"} {
+		if got := commandsWithoutManifest(t)[name].advice.Text("Set spec.target.members: All, or"); got != want {
+			t.Errorf("%s: got %q, wanted %q", name, got, want)
+		}
+	}
+}
+
 // clean has no manifest either, and sets only what leads to the target.
 func TestAdviceOfClean(t *testing.T) {
 	c := (&cleanFlags{}).adviceOf()

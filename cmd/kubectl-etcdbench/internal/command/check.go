@@ -7,6 +7,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/refused"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -83,10 +84,20 @@ func (t *tool) newCheck() (*checkFlags, *cobra.Command) {
 	flags.StringSliceVar(&f.access.Endpoints, "endpoints", nil, "members to check, as `HOST:PORT,...`; http:// or https:// before an address is allowed")
 	flags.IntVar(&f.options.EmbeddedMembers, "embedded-members", 0, "start `N` etcd members (1 to 9) in this process and check them")
 	f.access.Define(flags, "")
+	for _, without := range ofCheckPerf {
+		without.Define(flags)
+	}
 	f.addSet(flags)
 	flags.BoolVar(&f.details, "details", false, "print everything that was measured after the answer")
 	f.addOutputFlags(flags, "every 0.5s")
 	return f, cmd
+}
+
+// ofCheckPerf are the flags of "etcdctl check perf" that are refused.
+var ofCheckPerf = []refused.Flag{
+	{Name: "auto-compact", Switch: true, Harmless: "false", Advice: "the check deletes its keys and does not compact: remove it, and run etcdctl compact after the check"},
+	{Name: "auto-defrag", Switch: true, Harmless: "false", Advice: "the check does not defragment: remove it, and run etcdctl defrag for one member after the other"},
+	{Name: "prefix", Advice: "the check has a prefix of its own and deletes its keys: remove it, or use --set target.keyPrefix=PREFIX/ with a prefix that has no keys"},
 }
 
 // The numbers of nodes that the API accepts.

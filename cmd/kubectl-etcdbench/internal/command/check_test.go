@@ -39,6 +39,10 @@ func TestCheckRefuses(t *testing.T) {
 		"too few nodes":        {[]string{"--endpoints", "a:1", "--kubernetes-nodes", "49"}, nil, "wanted 50 to 5,000, found 49"},
 		"no nodes":             {[]string{"--endpoints", "a:1", "--kubernetes-nodes", "0"}, nil, "wanted 50 to 5,000, found 0"},
 		"no interval":          {[]string{"--endpoints", "a:1", "--interval", "0s"}, nil, "--interval: wanted a time above 0"},
+		"etcdctl's compaction": {[]string{"--endpoints", "a:1", "--auto-compact"}, nil, "run etcdctl compact"},
+		"its defragmentation":  {[]string{"--endpoints", "a:1", "--auto-defrag=true"}, nil, "run etcdctl defrag"},
+		"its prefix":           {[]string{"--endpoints", "a:1", "--prefix=x"}, nil, "--set target.keyPrefix="},
+		"its prefix, apart":    {[]string{"--prefix", "x", "--endpoints", "a:1"}, nil, "--set target.keyPrefix="},
 		"a flag of other runs": {[]string{"--endpoints", "a:1", "--timeout", "5s"}, nil, "unknown flag: --timeout"},
 	} {
 		t.Run(name, func(t *testing.T) {

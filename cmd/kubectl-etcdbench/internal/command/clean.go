@@ -263,7 +263,7 @@ func (c *cleaner) removeAll(ctx context.Context, chosen []etcd.Leftover) error {
 		}
 	}
 	if kept > 0 {
-		return fmt.Errorf("%d of %d prefixes were left alone, as said above", kept, len(chosen))
+		return fmt.Errorf("%d of %d prefixes were not removed completely, as said above", kept, len(chosen))
 	}
 	return nil
 }

@@ -75,7 +75,7 @@ func TestCleanRefuses(t *testing.T) {
 		args []string
 		want string
 	}{
-		"no etcd":          {nil, "add --endpoints"},
+		"no etcd":          {nil, "No finished run"},
 		"all, and one":     {[]string{"--endpoints", "127.0.0.1:1", "--yes", "etcdbench/a/"}, "remove it, or name no prefix"},
 		"a short time":     {[]string{"--endpoints", "127.0.0.1:1", "--unchanged-for", "1s"}, "wanted 1m0s or more"},
 		"half a pair":      {[]string{"--endpoints", "127.0.0.1:1", "--cert", "a"}, "belong together"},
@@ -88,6 +88,25 @@ func TestCleanRefuses(t *testing.T) {
 		c.wantStatus(t, exitFailed)
 		if !strings.Contains(c.err.String(), tc.want) {
 			t.Errorf("%s: wanted %q, got %s", name, tc.want, c.err)
+		}
+	}
+}
+
+// Without the runs of a cluster, nothing is said about them, and no other command is advised.
+func TestCleanWithoutTheRunsOfACluster(t *testing.T) {
+	ns := namespace(t)
+	for name, tc := range map[string]struct {
+		args []string
+		want string
+	}{
+		"no cluster": {[]string{"--context", "none"}, `"none" does not exist`},
+		"no right":   {[]string{"--as", "nobody"}, "forbidden"},
+	} {
+		c := call("", append([]string{"clean", "-n", ns}, tc.args...)...)
+		c.wantStatus(t, exitFailed)
+		got := c.err.String()
+		if !strings.Contains(got, "add --endpoints") || !strings.Contains(got, tc.want) || strings.Contains(got, "No finished run") || strings.Contains(got, "run --local") {
+			t.Errorf("%s: got %s", name, got)
 		}
 	}
 }

@@ -25,6 +25,8 @@ type owners struct {
 	// targets are the addresses of the finished runs in the namespace of the flags whose keys may be left.
 	targets   [][]string
 	namespace string
+	// unlisted is why no runs could be listed, nil if some could.
+	unlisted error
 }
 
 // owner is one run.
@@ -36,11 +38,9 @@ type owner struct {
 // owners asks the cluster. Without an answer, no run is known.
 func (t *tool) owners(ctx context.Context) *owners {
 	o := &owners{runs: map[string]owner{}}
-	const without = "It was not checked whether an EtcdBenchmark uses a prefix, because no cluster answered: "
 	cluster, namespace, _, err := t.cluster()
 	if err != nil {
-		o.checked = without + strings.SplitN(err.Error(), ". Set", 2)[0] + "."
-		return o
+		return o.without(err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
@@ -51,7 +51,7 @@ func (t *tool) owners(ctx context.Context) *owners {
 		runs, err = cluster.Runs(ctx, namespace)
 	}
 	if err != nil {
-		o.checked = without + err.Error() + "."
+		return o.without(err)
 	}
 	for i := range runs {
 		run := &runs[i]
@@ -64,10 +64,19 @@ func (t *tool) owners(ctx context.Context) *owners {
 	return o
 }
 
+// without are the owners if no runs could be listed.
+func (o *owners) without(err error) *owners {
+	o.checked, o.unlisted = "It was not checked whether an EtcdBenchmark uses a prefix, because no cluster answered with its runs: "+err.Error()+".", err
+	return o
+}
+
 // endpoints returns the only target of runs whose keys may be left.
 func (o *owners) endpoints() ([]string, error) {
 	const add = "add --endpoints HOST:PORT,… with the members of the etcd"
-	if len(o.targets) == 0 {
+	switch {
+	case o.unlisted != nil:
+		return nil, fmt.Errorf("wanted an etcd, found none: %s. It could not be taken from a finished run, because no cluster answered with its runs: %w", add, o.unlisted)
+	case len(o.targets) == 0:
 		return nil, fmt.Errorf("wanted an etcd, found none: %s. No finished run of the namespace %q has left keys", add, o.namespace)
 	}
 	for _, other := range o.targets[1:] {

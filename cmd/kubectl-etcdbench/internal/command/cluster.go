@@ -124,14 +124,14 @@ func (t *tool) where() string {
 }
 
 func noCluster(err error) error {
-	return fmt.Errorf("found no cluster: %w. Set --kubeconfig, --context or KUBECONFIG, or use \"kubectl etcdbench run --local\", which needs no cluster", err)
+	return fmt.Errorf("found no cluster: %w. Set --kubeconfig, --context or KUBECONFIG", err)
 }
 
 // inCluster returns the cluster in which a manifest is created. It sets the namespace of the manifest.
 func (t *tool) inCluster(m *manifest.Manifest) (*follow.Cluster, error) {
 	cluster, namespace, asked, err := t.cluster()
 	if err != nil {
-		return nil, err
+		return nil, follow.OrLocally(err)
 	}
 	switch own := m.Object.GetNamespace(); {
 	case own == "":

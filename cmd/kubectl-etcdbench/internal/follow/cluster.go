@@ -146,12 +146,17 @@ func (k *Kind[T]) explain(err error) error {
 	_, unreachable := errors.AsType[*url.Error](err)
 	switch {
 	case unreachable:
-		return fmt.Errorf("the cluster cannot be reached: %w. Check --kubeconfig, --context and KUBECONFIG, or use \"kubectl etcdbench run --local\", which needs no cluster", err)
+		return fmt.Errorf("the cluster cannot be reached: %w. Check --kubeconfig, --context and KUBECONFIG", err)
 	case meta.IsNoMatchError(err):
 		return fmt.Errorf("this cluster has no kind %s: install the operator, or a newer version of it "+
-			"(helm upgrade --install etcd-benchmark-operator …), or use \"kubectl etcdbench run --local\", which needs no cluster: %w", k.name, err)
+			"(helm upgrade --install etcd-benchmark-operator …): %w", k.name, err)
 	case apierrors.IsUnauthorized(err):
 		return fmt.Errorf("the cluster does not accept this user: check the kubeconfig: %w", err)
 	}
 	return err
+}
+
+// OrLocally adds to an error that the object to be created can run without a cluster.
+func OrLocally(err error) error {
+	return fmt.Errorf("%w. \"kubectl etcdbench run --local\" needs no cluster", err)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -69,6 +70,9 @@ func (k *Kind[T]) create(ctx context.Context, c *Cluster, object *unstructured.U
 	})
 	if apierrors.IsAlreadyExists(err) {
 		return k.exists(ctx, c, wanted)
+	}
+	if _, unreachable := errors.AsType[*url.Error](err); unreachable || meta.IsNoMatchError(err) {
+		return OrLocally(k.explain(err))
 	}
 	return k.explain(err)
 }

@@ -272,7 +272,8 @@ func (c *controller) decide(now time.Time) {
 	o := c.observation()
 	d := lifecycle.Decide(o, now)
 	if d.StartAt != nil {
-		c.start(now.Add(startDelay))
+		c.start(now.Add(startDelay).Truncate(time.Microsecond))
+		d.Message = lifecycle.ArmedMessage(len(o.Pods), *c.run.Status.StartAt)
 	}
 	for _, a := range d.Actions {
 		if a.Annotations[plan.AnnotationStop] != "" {

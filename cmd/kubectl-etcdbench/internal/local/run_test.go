@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -20,6 +21,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/freeport"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -167,10 +169,19 @@ func TestKeysThatAreLeftHaveAReason(t *testing.T) {
 
 func TestRunCompletes(t *testing.T) {
 	target := members(t, 1)
-	run := mixed(at(target.endpoints()...))
-	report, err := Run(t.Context(), run, options(nil))
+	run, armed := mixed(at(target.endpoints()...)), ""
+	report, err := Run(t.Context(), run, options(func(o *Options) {
+		o.Show = func(seen *v1alpha1.EtcdBenchmark) {
+			if c := meta.FindStatusCondition(seen.Status.Conditions, v1alpha1.ConditionFinished); c.Reason == v1alpha1.StageArmed {
+				armed = cmp.Or(armed, c.Message)
+			}
+		}
+	}))
 	if err != nil {
 		t.Fatal(err)
+	}
+	if start := lifecycle.FormatStart(*run.Status.StartAt); !strings.Contains(armed, start) {
+		t.Errorf("wanted the start %s in %q", start, armed)
 	}
 	wantCondition(t, run, v1alpha1.ConditionFinished, metav1.ConditionTrue, v1alpha1.ReasonCompleted)
 	wantJudged(t, run)

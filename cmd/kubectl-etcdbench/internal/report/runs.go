@@ -90,9 +90,25 @@ func differences(runs []Run) (out []render.Block) {
 		case err != nil:
 			cell = err.Error()
 		case cell == "":
-			cell = "nothing: store, workload, load and disturbances are the same"
+			cell = "nothing: the kind of store, the workload, the load and the disturbances are the same"
 		}
 		rows = append(rows, []string{r.label(), cell})
 	}
-	return []render.Block{{Rows: rows, Left: 2}}
+	return append([]render.Block{{Rows: rows, Left: 2}}, unlike(runs)...)
+}
+
+// unlike says what differs between the environments of each run and of the first.
+func unlike(runs []Run) (out []render.Block) {
+	first := runs[0]
+	for _, r := range runs[1:] {
+		if first.Object.Status.Summary == nil || r.Object.Status.Summary == nil {
+			continue
+		}
+		_, note := compare.Unlike([]v1alpha1.Environment{compare.EnvironmentOf(first.Object)}, []v1alpha1.Environment{compare.EnvironmentOf(r.Object)}, "")
+		if note != "" {
+			named := strings.NewReplacer("the baseline", first.label(), "the candidate", r.label(), "the two sides", first.label()+" and "+r.label())
+			out = append(out, render.Block{Item: true, Text: "Not in the manifests: " + named.Replace(note)})
+		}
+	}
+	return out
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/render"
@@ -72,5 +73,20 @@ func TestFormsOfARunHaveItsWarnings(t *testing.T) {
 		if !strings.Contains(strings.ToLower(string(data)), "embedded") {
 			t.Errorf("%s: found %s", name, data)
 		}
+	}
+}
+
+// Runs with equal manifests can have other environments.
+func TestSeveralRunsSayWhatDiffersInTheirEnvironments(t *testing.T) {
+	first, second := measured(t, "external", time.Millisecond), measured(t, "embedded", time.Millisecond)
+	d := OfRun(first.Object, nil)
+	d.Runs = append(d.Runs, second)
+	const differs = "the members of embedded were embedded in the load generator's process, and those of external were not"
+	if page := strings.ToLower(string(d.Page().Markdown())); strings.Contains(page, differs) {
+		t.Errorf("wanted equal environments, got:\n%s", page)
+	}
+	second.Object.Status.Summary.Validity.Shared = v1alpha1.SharedProcess
+	if page := strings.ToLower(string(d.Page().Markdown())); !strings.Contains(page, differs) {
+		t.Errorf("wanted %q in:\n%s", differs, page)
 	}
 }
