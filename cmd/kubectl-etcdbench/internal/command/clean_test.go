@@ -100,7 +100,7 @@ func TestCleanWithoutTheRunsOfACluster(t *testing.T) {
 		want string
 	}{
 		"no cluster": {[]string{"--context", "none"}, `"none" does not exist`},
-		"no right":   {[]string{"--as", "nobody"}, "forbidden"},
+		"no right":   {[]string{"--as", "guest"}, "forbidden"},
 	} {
 		c := call("", append([]string{"clean", "-n", ns}, tc.args...)...)
 		c.wantStatus(t, exitFailed)
