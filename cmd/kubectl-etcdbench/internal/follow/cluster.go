@@ -42,6 +42,10 @@ func NewCluster(config *rest.Config, selected string) (*Cluster, error) {
 	if err := errors.Join(v1alpha1.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
 		return nil, err
 	}
+	// A client's limit of its own requests is no help against an API server that has one, and its error shortly before a
+	// deadline is not that of the deadline.
+	config = rest.CopyConfig(config)
+	config.QPS = -1
 	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
 	if err != nil {
 		return nil, err
