@@ -162,9 +162,9 @@ func TestTheBacklogIsNotSentAfterTheWindow(t *testing.T) {
 	d := &fakeDriver{answer: answerAfter(200 * time.Millisecond)}
 	s := run(t, planOf(forOneSecond(1_000), putting, func(p *plan.Plan) { p.Load.Clients, p.Load.Connections = 5, 5 }), d)
 	e := endedOf(s)
-	// Five clients send five requests each in a second.
-	if e.Succeeded < 5 || e.Succeeded > 30 || e.Succeeded+e.Censored != 1_000 {
-		t.Errorf("requests ended as %+v, wanted some 25 successes and the rest censored", e)
+	// Five clients send at most five requests each in a second.
+	if e.Succeeded > 30 || e.Succeeded+e.Censored != 1_000 {
+		t.Errorf("requests ended as %+v, wanted at most some 25 successes, and the rest censored", e)
 	}
 }
 

@@ -103,7 +103,7 @@ func TestAnOpenLoopOfGoroutinesWaitsForTheConfirmedSign(t *testing.T) {
 	e.permit.extend(permitted)
 	<-done
 	r := e.recorder.results(spec.OperationPut)
-	if e.counts().Latency != 100 || r.Backlog.Count() < 4 || r.Lateness.Max() > Now().Sub(permitted) {
+	if e.counts().Latency < 4 || r.Backlog.Count() < 4 || r.Lateness.Max() > Now().Sub(permitted) {
 		t.Errorf("got %+v, %d waited for the permission, the longest lateness is %v", e.counts(), r.Backlog.Count(), r.Lateness.Max())
 	}
 }
