@@ -127,8 +127,8 @@ func (s side) limit(tolerance float64) float64 {
 	return float64(s) * math.Log((100+float64(s)*math.Round(100*tolerance))/100)
 }
 
-// chanceOfNoRegression is the p-value of the one-sided t test that the true change is at most the limit, for a test with
-// errorRate: the probability of a mean that is at least as bad, times errorRate ÷ level. It needs two rounds.
+// chanceOfNoRegression is the probability of a mean that is at least as bad if the true change is the limit (the p-value of a
+// one-sided t test), times errorRate ÷ level: the caller compares it with errorRate. It needs two rounds.
 func (c change) chanceOfNoRegression(s side, limit float64) float64 {
 	excess := float64(s)*c.mean - c.resolution - limit
 	if c.standardError() == 0 {

@@ -9,7 +9,7 @@ import (
 func TestAShellReadsTheWord(t *testing.T) {
 	shell, err := exec.LookPath("sh")
 	if err != nil {
-		t.Skip("found no shell")
+		t.Fatal(err)
 	}
 	for word, plain := range map[string]bool{
 		"etcd-1.example:2379,10.0.0.1:2379": true, "/home/me/kube.config": true, "arn:aws:eks:eu/x@y": true,
