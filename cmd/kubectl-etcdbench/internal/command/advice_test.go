@@ -2,10 +2,7 @@ package command
 
 import (
 	"go/ast"
-	"go/parser"
 	"go/token"
-	"io/fs"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -29,26 +26,9 @@ var everyField = advice.Command{Set: true}
 func advices(t *testing.T) map[string][]string {
 	t.Helper()
 	all := map[string][]string{}
-	for _, folder := range advisers {
-		err := filepath.WalkDir(filepath.Join("../../../..", folder), func(path string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-				return err
-			}
-			file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-			if err != nil {
-				return err
-			}
-			ast.Inspect(file, func(n ast.Node) bool {
-				text, whole := literal(n)
-				if text = filled.Replace(text); everyField.Text(text) != text {
-					all[path] = append(all[path], text)
-				}
-				return !whole
-			})
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
+	for path, text := range textsOfSources(t, advisers...) {
+		if text = filled.Replace(text); everyField.Text(text) != text {
+			all[path] = append(all[path], text)
 		}
 	}
 	if len(all) < 15 {

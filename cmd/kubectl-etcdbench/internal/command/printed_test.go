@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -81,29 +82,39 @@ func printedInHelp(root *cobra.Command) (all []printed) {
 func printedInMessages(t *testing.T) (all []printed) {
 	t.Helper()
 	begins := regexp.MustCompile(`(?:kubectl(?: etcdbench)?|etcdctl|helm)(?: [a-z-]+| --?[a-z-]+(?:=[^\s"',.;:)]+)?)+`)
-	for _, folder := range []string{"internal", "controllers", "cmd"} {
-		err := filepath.WalkDir(filepath.Join(repository, folder), func(path string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-				return err
-			}
-			file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-			if err != nil {
-				return err
-			}
-			ast.Inspect(file, func(n ast.Node) bool {
-				text, whole := literal(n)
-				for _, found := range begins.FindAllString(text, -1) {
-					all = append(all, printed{from: path, words: strings.Fields(found)})
-				}
-				return !whole
-			})
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
+	for path, text := range textsOfSources(t, "internal", "controllers", "cmd") {
+		for _, found := range begins.FindAllString(text, -1) {
+			all = append(all, printed{from: path, words: strings.Fields(found)})
 		}
 	}
 	return all
+}
+
+// textsOfSources are the texts in the sources of some folders, without tests, each with its file.
+func textsOfSources(t *testing.T, folders ...string) iter.Seq2[string, string] {
+	t.Helper()
+	return func(yield func(path, text string) bool) {
+		for _, folder := range folders {
+			err := filepath.WalkDir(filepath.Join(repository, folder), func(path string, entry fs.DirEntry, err error) error {
+				if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+					return err
+				}
+				file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+				if err != nil {
+					return err
+				}
+				ast.Inspect(file, func(n ast.Node) bool {
+					text, whole := literal(n)
+					yield(path, text)
+					return !whole
+				})
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 }
 
 // variables are before a command.
