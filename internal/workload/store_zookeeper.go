@@ -2,10 +2,8 @@ package workload
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
 // Limits of ZooKeeper: it keeps every znode in memory, and rejects requests above 1 MiB.
@@ -27,13 +25,4 @@ func checkZooKeeper(r *Run) []error {
 		Wanted(r.Load.Requests != nil && requests <= keys.Count, "load.requests", "at most keys.count for ZooKeeper", requests),
 		Wanted(r.Load.WarmupSeconds == 0, "load.warmupSeconds", "0 for ZooKeeper", r.Load.WarmupSeconds),
 	}
-}
-
-// listedByZooKeeper does not delete: deleteall of zkCli.sh has no condition, and would delete znodes of others, too.
-func listedByZooKeeper(r *Run, endpoints []string) Leftover {
-	zkCli := "zkCli.sh "
-	if len(endpoints) > 0 {
-		zkCli += "-server " + text.Quoted(endpoints[0]) + " "
-	}
-	return Leftover{"To list them:", zkCli + "ls -R " + text.Quoted("/"+strings.Trim(r.Prefix, "/"))}
 }

@@ -15,14 +15,12 @@ import (
 type store struct {
 	// check returns all reasons why the store does not support the run.
 	check func(r *Run) []error
-	// leftover returns what a user does about a run's keys that are left at these addresses.
-	leftover func(r *Run, endpoints []string) Leftover
 }
 
 var stores = map[spec.Datastore]store{
-	spec.Etcd:      {check: anything, leftover: cleanedByPlugin},
-	spec.Kine:      {check: checkKine, leftover: cleanedByPlugin},
-	spec.ZooKeeper: {check: checkZooKeeper, leftover: listedByZooKeeper},
+	spec.Etcd:      {check: anything},
+	spec.Kine:      {check: checkKine},
+	spec.ZooKeeper: {check: checkZooKeeper},
 }
 
 // anything is the check of a store that supports every run.
@@ -35,14 +33,13 @@ type Leftover struct{ Intro, Command string }
 // String returns both.
 func (l Leftover) String() string { return l.Intro + " " + l.Command }
 
-// Leftover returns what a user does about the run's keys that are left in a store at these addresses.
+// Leftover returns what a user does about the run's keys that are left in a store at these addresses. The command recognizes
+// kine.
 func (r *Run) Leftover(d spec.Datastore, endpoints []string) Leftover {
-	return stores[d].leftover(r, endpoints)
-}
-
-// cleanedByPlugin is for stores that clean of the plugin serves.
-func cleanedByPlugin(r *Run, endpoints []string) Leftover {
 	command := "kubectl etcdbench clean "
+	if d != spec.Etcd && d != spec.Kine {
+		command += "--datastore " + string(d) + " "
+	}
 	if len(endpoints) > 0 {
 		command += "--endpoints " + text.Quoted(strings.Join(endpoints, ",")) + " "
 	}
