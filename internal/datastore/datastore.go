@@ -5,6 +5,7 @@
 package datastore
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
@@ -29,8 +30,11 @@ var stores = map[spec.Datastore]struct {
 // no connection and reads no file.
 func New(p plan.Plan, index int) load.Driver { return stores[p.Target.Datastore].driver(p, index) }
 
-// Leftovers returns what runs have left in a target, whose store is known. It connects to nothing yet.
-func Leftovers(t plan.Target) *ownership.Leftovers { return stores[t.Datastore].leftovers(t) }
+// Leftovers returns what runs have left in a target: an etcd or a kine if its store is not named. It connects to nothing
+// yet.
+func Leftovers(t plan.Target) *ownership.Leftovers {
+	return stores[cmp.Or(t.Datastore, spec.Etcd)].leftovers(t)
+}
 
 // CheckCredentials returns what is wrong with the certificates or the user of a target, before anything connects to it.
 func CheckCredentials(t plan.Target) error {

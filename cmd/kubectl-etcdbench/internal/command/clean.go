@@ -87,7 +87,7 @@ func (t *tool) cleanCommand() *cobra.Command {
 	f.target.given, f.target.local = flags.Changed, true
 	flags.StringSliceVar(&f.target.access.Endpoints, "endpoints", nil, "members of the etcd, as `HOST:PORT,...`")
 	f.target.access.Define(flags, "")
-	flags.StringVar(&f.store, "datastore", string(spec.Etcd), fmt.Sprintf("the store: one of %v", spec.Datastores()))
+	flags.StringVar(&f.store, "datastore", "", fmt.Sprintf("the store, one of %v (default an etcd or a kine)", spec.Datastores()))
 	flags.BoolVar(&f.all, "yes", false, "remove all prefixes that no run uses")
 	flags.DurationVar(&f.quiet, "unchanged-for", leastQuiet, "remove only what has not changed for this time, at least "+leastQuiet.String()+"; longer for a run with a long request time-out")
 	t.kube.AddFlags(flags)
@@ -98,7 +98,7 @@ func (f *cleanFlags) check(prefixes []string) error {
 	switch {
 	case f.all && len(prefixes) > 0:
 		return errors.New("--yes removes all prefixes: remove it, or name no prefix")
-	case !slices.Contains(spec.Datastores(), spec.Datastore(f.store)):
+	case f.store != "" && !slices.Contains(spec.Datastores(), spec.Datastore(f.store)):
 		return fmt.Errorf("--datastore: wanted one of %v, found %q", spec.Datastores(), f.store)
 	case f.quiet < leastQuiet:
 		return fmt.Errorf("--unchanged-for: wanted %s or more, found %s: a client pod that cannot change its key may still write for that long", leastQuiet, f.quiet)
@@ -127,7 +127,7 @@ func (t *tool) clean(f *cleanFlags, prefixes []string) error {
 		return err
 	}
 	target.Datastore = spec.Datastore(f.store)
-	if traits, _ := target.Datastore.Store(); !traits.TLS && target.TLS != nil || !traits.Users && target.Auth != nil {
+	if traits, named := target.Datastore.Store(); named && (!traits.TLS && target.TLS != nil || !traits.Users && target.Auth != nil) {
 		return fmt.Errorf("%s is reached in plain text and without a user: remove the flags and variables for TLS and user", target.Datastore)
 	}
 	c := &cleaner{tool: t, leftovers: datastore.Leftovers(target), owners: owners, quiet: f.quiet}
