@@ -182,8 +182,12 @@ fuzz: ## Fuzz the code that reads untrusted input, FUZZTIME for each test; FUZZ 
 .PHONY: lint
 lint: tools-staticcheck tools-helm ## Check formatting, go vet, staticcheck and the chart.
 	@unformatted=$$(gofmt -l $(GO_DIRS)); [[ -z "$$unformatted" ]] || { echo "run gofmt -w on:" $$unformatted; exit 1; }
-	go vet $(PACKAGES) && go vet -tags=e2e,versions,stores,prometheus,browser $(TAGGED) && go vet -tags=trials ./hack/trials && go vet -tags=faults ./internal/load
-	$(TOOLS)/staticcheck $(PACKAGES) && $(TOOLS)/staticcheck -tags=e2e,versions,stores,prometheus,browser $(TAGGED) && $(TOOLS)/staticcheck -tags=trials ./hack/trials && $(TOOLS)/staticcheck -tags=faults ./internal/load
+	for check in "go vet" $(TOOLS)/staticcheck; do \
+	  $$check $(PACKAGES); \
+	  $$check -tags=e2e,versions,stores,prometheus,browser $(TAGGED); \
+	  $$check -tags=trials ./hack/trials; \
+	  $$check -tags=faults ./internal/load; \
+	done
 	$(TOOLS)/helm lint --strict $(CHART)
 
 .PHONY: vulnerabilities
