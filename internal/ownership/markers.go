@@ -216,7 +216,7 @@ func (m *Markers) Join(ctx context.Context) (joined bool, err error) {
 	if err != nil || found.is(owned) {
 		return err == nil, err
 	}
-	if err := m.unregister(ctx); err != nil {
+	if _, err := m.unregister(ctx); err != nil {
 		return false, err
 	}
 	return false, m.refuse(ctx, m.Run.Marker())
@@ -263,18 +263,19 @@ func (m *Markers) pods(ctx context.Context) (pods []Key, err error) {
 // removeAttempts is how often a key that changes meanwhile is deleted.
 const removeAttempts = 5
 
-// unregister deletes the key of this pod, whatever its version is.
-func (m *Markers) unregister(ctx context.Context) error {
+// unregister deletes the key of this pod, whatever its version is, and returns whether there was one.
+func (m *Markers) unregister(ctx context.Context) (was bool, err error) {
 	for range removeAttempts {
 		found, err := m.Get(ctx, m.Run.PodKey())
 		if err != nil || found == nil {
-			return err
+			return was, err
 		}
+		was = true
 		if err := m.DeleteAll(ctx, found.Key); err != nil {
-			return err
+			return was, err
 		}
 	}
-	return fmt.Errorf("deleting %q failed %d times, because something else wrote it each time", m.Run.PodKey(), removeAttempts)
+	return was, fmt.Errorf("deleting %q failed %d times, because something else wrote it each time", m.Run.PodKey(), removeAttempts)
 }
 
 // Foreign implements Store.

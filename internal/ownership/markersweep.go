@@ -20,7 +20,8 @@ func (m *Markers) State(ctx context.Context) (owned bool, writers int64, err err
 
 // Leave implements Store. If several pods find at the same time that they are the last, each of them deletes the keys.
 func (m *Markers) Leave(ctx context.Context) (left Left, err error) {
-	if err := m.unregister(ctx); err != nil {
+	wasRegistered, err := m.unregister(ctx)
+	if err != nil {
 		return left, err
 	}
 	found, err := m.read(ctx)
@@ -30,7 +31,11 @@ func (m *Markers) Leave(ctx context.Context) (left Left, err error) {
 	case found.is(claiming) && m.Run.Pod > 0:
 		return left, fmt.Errorf("client pod 0 is still claiming the prefix %s, so its marker %s was left", m.Run.Prefix, m.Run.Marker())
 	}
-	if err := m.hasLeft(ctx, found); err != nil {
+	// One that was given up before must not make keys of others older than the marker, which came since.
+	if wasRegistered {
+		err = m.hasLeft(ctx, found)
+	}
+	if err != nil {
 		return left, err
 	}
 	owned, writers, err := m.State(ctx)

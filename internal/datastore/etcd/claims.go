@@ -23,8 +23,8 @@ import (
 //  - locks and the keys of storms, which belong to leases of the run and are deleted with them;
 //  - the load's keys, which begin with a digit, or with registry/ for objects.
 
-// claims is ownership.Store for etcd: each step is a transaction. The last pod, or who gives the pods up, writes the marker
-// again: once no pod is left, the marker's revision is that from which on no pod of the run could write.
+// claims is ownership.Store for etcd: each step is a transaction. A pod that leaves, or who gives the pods up, writes the
+// marker again: once no pod is left, the marker's revision is that from which on no pod of the run could write.
 type claims struct {
 	driver *Driver
 	run    *ownership.Run
@@ -178,25 +178,35 @@ func (c *claims) countPods() clientv3.Op {
 	return clientv3.OpGet(from, clientv3.WithRange(to), clientv3.WithCountOnly())
 }
 
-// Leave implements ownership.Store. The response shows whether this pod was the last one.
+// Leave implements ownership.Store. The response shows whether this pod was the last one. A pod that was given up does not
+// write the marker: keys of others, which came since, must not become older than it.
 func (c *claims) Leave(ctx context.Context) (left ownership.Left, err error) {
 	c.driver.endSessions(ctx)
-	out, err := c.leave(ctx, []clientv3.Cmp{c.owns()}, clientv3.OpDelete(c.run.PodKey()), c.countPods())
-	if err != nil || !out.Succeeded {
+	out, err := c.leave(ctx, c.mayWrite(), clientv3.OpDelete(c.run.PodKey()), c.countPods())
+	switch {
+	case err != nil:
 		return left, err
+	case !out.Succeeded:
+		return c.alone(ctx)
 	}
 	return ownership.Left{Owned: true, Alone: out.Responses[1].GetResponseRange().Count == 0, Released: out.Header.Revision}, nil
 }
 
+// alone returns what is known without a registration of this pod.
+func (c *claims) alone(ctx context.Context) (left ownership.Left, err error) {
+	out, err := c.txn(ctx, []clientv3.Cmp{c.owns()}, clientv3.OpGet(c.run.Marker()), c.countPods())
+	if err != nil || !out.Succeeded {
+		return left, err
+	}
+	marker := out.Responses[0].GetResponseRange().Kvs[0]
+	return ownership.Left{Owned: true, Alone: out.Responses[1].GetResponseRange().Count == 0, Released: cmp.Or(releasedIn(marker), out.Header.Revision)}, nil
+}
+
 // GiveUp implements ownership.Store.
 func (c *claims) GiveUp(ctx context.Context, signs map[string]int64) (left ownership.Left, err error) {
-	alone, err := c.txn(ctx, []clientv3.Cmp{c.owns(), c.noPodWrites()}, clientv3.OpGet(c.run.Marker()))
-	switch {
-	case err != nil:
+	left, err = c.alone(ctx)
+	if err != nil || !left.Owned || left.Alone {
 		return left, err
-	case alone.Succeeded:
-		marker := alone.Responses[0].GetResponseRange().Kvs[0]
-		return ownership.Left{Owned: true, Alone: true, Released: cmp.Or(releasedIn(marker), alone.Header.Revision)}, nil
 	}
 	newest := int64(0)
 	for _, revision := range signs {
@@ -204,10 +214,10 @@ func (c *claims) GiveUp(ctx context.Context, signs map[string]int64) (left owner
 	}
 	from, to := ownership.PodsOf(c.run.Prefix)
 	dead, err := c.leave(ctx, []clientv3.Cmp{c.owns(), unchanged(from, to, newest)}, clientv3.OpDelete(from, clientv3.WithRange(to)))
-	if err != nil || !dead.Succeeded {
-		return left, err
+	if err == nil && dead.Succeeded {
+		left = ownership.Left{Owned: true, Alone: true, Released: dead.Header.Revision}
 	}
-	return ownership.Left{Owned: true, Alone: true, Released: dead.Header.Revision}, nil
+	return left, err
 }
 
 // releasedIn returns the revision from which on no pod of a run without registered pods could write, by the run's marker; 0

@@ -5,7 +5,6 @@ package etcd
 import (
 	"context"
 	"errors"
-	"sync"
 	"testing"
 	"time"
 
@@ -34,56 +33,6 @@ func TestKineNoPrefixLiesWithinAnother(t *testing.T) {
 	}, func(prefix, uid string) load.Driver { return kineUnder(t, server, prefix, uid) })
 	if left := keysUnder(t, client, "bench/"); len(left) > 0 {
 		t.Errorf("keys are left: %v", left)
-	}
-}
-
-// If two runs with nested prefixes claim at once, at most one of them succeeds, and the other one leaves nothing.
-func TestKineNestedPrefixesAreNotClaimedAtOnce(t *testing.T) {
-	t.Parallel()
-	server := kinetest.Start(t)
-	client := server.Client(t)
-	outer, inner := kineUnder(t, server, "bench/", otherUID), kineUnder(t, server, "bench/1/", ownUID)
-	for range 20 {
-		var claiming sync.WaitGroup
-		errs := make([]error, 2)
-		for i, k := range []*Kine{outer, inner} {
-			claiming.Go(func() { errs[i] = k.Claim(withTimeout(t)) })
-		}
-		claiming.Wait()
-		if errs[0] == nil && errs[1] == nil {
-			t.Fatal("both runs have claimed")
-		}
-		for i, k := range []*Kine{outer, inner} {
-			if errs[i] != nil {
-				wantFailure(t, errs[i], results.FailurePrefixNotEmpty)
-			} else if _, err := k.Release(withTimeout(t)); err != nil {
-				t.Error(err)
-			}
-		}
-		if left := keysUnder(t, client, "bench/"); len(left) > 0 {
-			t.Fatalf("keys are left: %v", left)
-		}
-	}
-}
-
-// Two runs with nested prefixes have looked for other keys, and then created their markers. Neither goes on.
-func TestKineClaimsLookAgain(t *testing.T) {
-	t.Parallel()
-	server := kinetest.Start(t)
-	c := kineClientOf(t, server)
-	both := []*Kine{kineUnder(t, server, "bench/", otherUID), kineUnder(t, server, "bench/1/", ownUID)}
-	for _, k := range both {
-		create(t, c, k.driver.run.Marker(), k.driver.plan.RunUID+" claiming")
-	}
-	refused := 0
-	for _, k := range both {
-		if err := claimOnce(t, k); err != nil {
-			wantFailure(t, err, results.FailurePrefixNotEmpty)
-			refused++
-		}
-	}
-	if left := keysUnder(t, c.Client, "bench/"); refused == 0 || len(left) != 2-refused {
-		t.Errorf("%d claims were refused, and the keys are %v", refused, left)
 	}
 }
 
@@ -169,10 +118,4 @@ func TestKinePodsFollowClientPod0(t *testing.T) {
 	if left := keysUnder(t, c.Client, p.Prefix); len(left) > 0 {
 		t.Errorf("keys are left: %v", left)
 	}
-}
-
-// claimOnce claims after the prefixes around were found to have no owner.
-func claimOnce(t *testing.T, k *Kine) error {
-	_, err := k.claims.Claim(withTimeout(t), ownership.Outer(k.driver.run.Prefix))
-	return err
 }

@@ -268,9 +268,12 @@ func (c *claims) State(ctx context.Context) (owned bool, writers int64, err erro
 	return true, 0, err
 }
 
-// Announce implements ownership.Announcer.
+// Announce implements ownership.Announcer. A cleanup has no .last yet.
 func (c *claims) Announce(ctx context.Context) error {
-	_, _, err := c.driver.commit(ctx, c.owns(), &zk.SetDataRequest{Path: c.tree.last(), Data: []byte(gaveUp), Version: -1})
+	_, why, err := c.driver.commit(ctx, c.owns(), makeNode(c.tree.last(), gaveUp))
+	if why == zk.ErrNodeExists {
+		_, _, err = c.driver.commit(ctx, c.owns(), &zk.SetDataRequest{Path: c.tree.last(), Data: []byte(gaveUp), Version: -1})
+	}
 	return err
 }
 

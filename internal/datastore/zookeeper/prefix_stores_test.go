@@ -143,7 +143,7 @@ func TestCleanLeavesForeignZnodes(t *testing.T) {
 	}
 	err := cleanAtOnce(t, driverOf(t, p, 0))
 	wantReason(t, err, results.FailurePrefixNotEmpty, "does not write", "/etcdbench/11111111")
-	wantLeft := []string{".owner-" + ownUID, "00001", "notes"}
+	wantLeft := []string{".last", ".owner-" + ownUID, "00001", "notes"}
 	if left := childrenOf(t, client, "/etcdbench/11111111"); !slices.Equal(left, wantLeft) {
 		t.Errorf("wanted %v to be left, found %v", wantLeft, left)
 	}

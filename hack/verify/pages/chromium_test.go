@@ -1,6 +1,6 @@
 //go:build browser
 
-package report
+package pages
 
 import (
 	"bytes"
@@ -26,7 +26,7 @@ import (
 )
 
 // chromiumRoot has Chromium, its libraries and fonts as Debian's packages contain them. make tools-chromium unpacks them.
-const chromiumRoot = "../../../../bin/tools/chromium"
+const chromiumRoot = "../../../bin/tools/chromium"
 
 // fontSettings is a configuration of fontconfig with only the fonts in some folders, which every machine has alike. The
 // included files are Debian's rules for the names of families.
