@@ -48,7 +48,6 @@ type actor struct {
 
 var (
 	errCrashed = errors.New("the actor has crashed")
-	errRefused = errors.New("the store does not answer")
 )
 
 // request waits for its turn. A request whose answer is lost, or that was refused, is repeated, as drivers do.

@@ -2,7 +2,9 @@ package ownership
 
 import (
 	"context"
+	"flag"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -273,6 +275,18 @@ func (m *model) left(r *modelRun) (names []string) {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// TestMain lets rapid play more orders than usual, unless a flag says how many.
+func TestMain(m *testing.M) {
+	const orders = "3000"
+	flag.Parse()
+	if f := flag.Lookup("rapid.checks"); f.Value.String() == f.DefValue {
+		if err := f.Value.Set(orders); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(m.Run())
 }
 
 // Whatever the order of their requests, which of these are lost, and when a pod ends: no key of others changes, of nested claims
