@@ -10,13 +10,6 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
-// leftovers has, for each store, what a user does about a run's keys that are left at these addresses.
-var leftovers = map[spec.Datastore]func(r *Run, endpoints []string) Leftover{
-	spec.Etcd:      cleanedByPlugin,
-	spec.Kine:      cleanedByPlugin,
-	spec.ZooKeeper: listedByZooKeeper,
-}
-
 // Leftover is what a user does about keys that a run has left: a sentence that ends in a colon, and a shell command. The
 // command never deletes a key that is not the run's.
 type Leftover struct{ Intro, Command string }
@@ -24,27 +17,17 @@ type Leftover struct{ Intro, Command string }
 // String returns both.
 func (l Leftover) String() string { return l.Intro + " " + l.Command }
 
-// Leftover returns what a user does about the run's keys that are left in a store at these addresses.
+// Leftover returns what a user does about the run's keys that are left in a store at these addresses. The command recognizes
+// kine.
 func (r *Run) Leftover(d spec.Datastore, endpoints []string) Leftover {
-	return leftovers[d](r, endpoints)
-}
-
-// cleanedByPlugin is for stores that clean of the plugin serves.
-func cleanedByPlugin(r *Run, endpoints []string) Leftover {
 	command := "kubectl etcdbench clean "
+	if d != spec.Etcd && d != spec.Kine {
+		command += "--datastore " + string(d) + " "
+	}
 	if len(endpoints) > 0 {
 		command += "--endpoints " + text.Quoted(strings.Join(endpoints, ",")) + " "
 	}
 	return Leftover{"To delete them, with the same flags for TLS and user as etcdctl:", command + text.Quoted(r.Prefix)}
-}
-
-// listedByZooKeeper does not delete: deleteall of zkCli.sh has no condition, and would delete znodes of others, too.
-func listedByZooKeeper(r *Run, endpoints []string) Leftover {
-	zkCli := "zkCli.sh "
-	if len(endpoints) > 0 {
-		zkCli += "-server " + text.Quoted(endpoints[0]) + " "
-	}
-	return Leftover{"To list them:", zkCli + "ls -R " + text.Quoted("/"+strings.Trim(r.Prefix, "/"))}
 }
 
 // CheckStore returns all reasons why a store and its transport do not support the run, joined; nil if they do. The row of
