@@ -33,8 +33,12 @@ GARBAGE := GOGC=400
 BARE := -ldflags='-s -w'
 CHART := charts/etcd-benchmark-operator
 LDFLAGS := -s -w -X main.version=$(VERSION)
-GO_BUILD := go build -trimpath -ldflags '$(LDFLAGS)'
+# go.mod alone decides from which modules the programs are built.
+GO_BUILD := GOWORK=off go build -trimpath -ldflags '$(LDFLAGS)'
 GO_DIRS := api cmd config controllers hack internal
+# PACKAGES are those of both modules: the product's, and hack's.
+PACKAGES := ./... ./hack/...
+TAGGED := ./hack/e2e/... ./hack/verify/... ./internal/datastore/... ./cmd/kubectl-etcdbench ./cmd/kubectl-etcdbench/internal/report
 
 # Nothing here needs C. Without it, linking all tests takes about a fifth less time.
 export CGO_ENABLED := 0
@@ -56,7 +60,7 @@ demo: ## Benchmark three embedded etcd members; then start a cluster, install th
 
 .PHONY: test
 test: test-tools ## Run unit, property, envtest and real-etcd tests; no root needed.
-	$(GARBAGE) KUBEBUILDER_ASSETS=$(CURDIR)/$(TOOLS) go test $(BESIDE) $(BARE) -count=1 -timeout 20m -skip '^TestAlone' $(FIRST) ./...
+	$(GARBAGE) KUBEBUILDER_ASSETS=$(CURDIR)/$(TOOLS) go test $(BESIDE) $(BARE) -count=1 -timeout 20m -skip '^TestAlone' $(FIRST) $(PACKAGES)
 
 .PHONY: test-alone
 test-alone: test-tools ## Run the tests that a busy machine makes fail; they wait for a quiet one, for 5 minutes at most.
@@ -79,10 +83,10 @@ test-prometheus: build test-tools tools-promtool tools-prometheus ## Test the ch
 	go test -tags=prometheus -count=1 -timeout 5m ./hack/verify/alerts
 	KUBEBUILDER_ASSETS=$(CURDIR)/$(TOOLS) go test -tags=prometheus $(BARE) -count=1 -timeout 10m ./hack/verify/dashboards
 
-# REPORT_PAGES is a folder in which `make report-test` keeps pages and screenshots.
 .PHONY: report-test
-report-test: tools-chromium tools-axe-core ## Look at reports with Debian's Chromium: layout, colours, accessibility; REPORT_PAGES=folder keeps the pictures.
-	go test -tags=browser $(BARE) -count=1 -timeout 10m -run InChromium ./cmd/kubectl-etcdbench/internal/report
+report-test: tools-chromium tools-axe-core ## Look at reports with Debian's Chromium: layout, colours, accessibility; out/pages has the pictures.
+	go test -tags=browser $(BARE) -count=1 -run ForChromium ./cmd/kubectl-etcdbench/internal/report
+	go test -tags=browser $(BARE) -count=1 -timeout 10m ./hack/verify/pages
 
 .PHONY: trials
 trials: plugin ## Measure on a real etcd how often comparisons and searches are right; 25 minutes on an idle machine.
@@ -109,7 +113,7 @@ image: image-binaries ## Build the image IMG with docker, or with buildah into b
 
 .PHONY: release
 release: tools-helm ## Write the files of a release into dist, the same bytes each time: VERSION=v0.1.0.
-	GOTOOLCHAIN=go$$(go list -m -f '{{.GoVersion}}') go run ./hack/release -version '$(VERSION)' $(RELEASE_FLAGS)
+	GOTOOLCHAIN=go$$(GOWORK=off go list -m -f '{{.GoVersion}}') go run ./hack/release -version '$(VERSION)' $(RELEASE_FLAGS)
 
 ##@ Cluster
 
@@ -178,17 +182,21 @@ fuzz: ## Fuzz the code that reads untrusted input, FUZZTIME for each test; FUZZ 
 .PHONY: lint
 lint: tools-staticcheck tools-helm ## Check formatting, go vet, staticcheck and the chart.
 	@unformatted=$$(gofmt -l $(GO_DIRS)); [[ -z "$$unformatted" ]] || { echo "run gofmt -w on:" $$unformatted; exit 1; }
-	go vet ./... && go vet -tags=e2e,versions,stores,prometheus,browser ./hack/e2e/... ./hack/verify/... ./internal/datastore/... ./cmd/kubectl-etcdbench ./cmd/kubectl-etcdbench/internal/report && go vet -tags=trials ./hack/trials && go vet -tags=faults ./internal/load
-	$(TOOLS)/staticcheck ./... && $(TOOLS)/staticcheck -tags=e2e,versions,stores,prometheus,browser ./hack/e2e/... ./hack/verify/... ./internal/datastore/... ./cmd/kubectl-etcdbench ./cmd/kubectl-etcdbench/internal/report && $(TOOLS)/staticcheck -tags=trials ./hack/trials && $(TOOLS)/staticcheck -tags=faults ./internal/load
+	for check in "go vet" $(TOOLS)/staticcheck; do \
+	  $$check $(PACKAGES); \
+	  $$check -tags=e2e,versions,stores,prometheus,browser $(TAGGED); \
+	  $$check -tags=trials ./hack/trials; \
+	  $$check -tags=faults ./internal/load; \
+	done
 	$(TOOLS)/helm lint --strict $(CHART)
 
 .PHONY: vulnerabilities
 vulnerabilities: tools-govulncheck
-	go run ./hack/verify/vulnerabilities
+	go run ./hack/verify/vulnerabilities $(PACKAGES)
 
 .PHONY: verify
 verify: generate manifests reference lint vulnerabilities ## Fail if a generated file is out of date, a repository rule is broken, or a known vulnerability is called.
-	go mod tidy -diff
+	go mod tidy -diff && go -C hack mod tidy -diff && go work sync
 	go test -count=1 ./hack/verify/house
 	@changes=$$(git status --porcelain); [[ -z "$$changes" ]] || { \
 	  echo "generated files are out of date, or files are not committed:"; echo "$$changes"; git --no-pager diff --stat; exit 1; }

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -12,7 +13,7 @@ import (
 // TestAPodWhoseClockIsOff: the run cannot pass, and a restarted operator knows the offset from status.
 func TestAPodWhoseClockIsOff(t *testing.T) {
 	s := newHarness(t, func(run *v1alpha1.EtcdBenchmark) {
-		run.Spec.Objectives = []v1alpha1.Objective{{Name: "errors", Type: v1alpha1.ObjectiveErrorRatio, ErrorRatio: &v1alpha1.ErrorRatioObjective{}}}
+		run.Spec.Objectives = []v1alpha1.Objective{{Name: "errors", Type: spec.ObjectiveErrorRatio, ErrorRatio: &v1alpha1.ErrorRatioObjective{}}}
 	})
 	off := func(s *results.Snapshot) { s.Clock = time.Now().Add(-10 * time.Minute) }
 	right := func(s *results.Snapshot) { s.Clock = time.Now() }

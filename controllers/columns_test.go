@@ -108,7 +108,7 @@ func TestColumnsOfASuite(t *testing.T) {
 func TestColumnsOfARun(t *testing.T) {
 	s := newHarness(t, func(run *v1alpha1.EtcdBenchmark) {
 		run.Spec.Load.Rate = &spec.Rate{PerSecond: 100}
-		run.Spec.Objectives = []v1alpha1.Objective{{Name: "rate", Type: v1alpha1.ObjectiveThroughput, Throughput: &v1alpha1.ThroughputObjective{MinPerSecond: 1}}}
+		run.Spec.Objectives = []v1alpha1.Objective{{Name: "rate", Type: spec.ObjectiveThroughput, Throughput: &v1alpha1.ThroughputObjective{MinPerSecond: 1}}}
 	})
 	s.playPreparing()
 	usual, cells := printed(t, "etcdbenchmarks", s.run)

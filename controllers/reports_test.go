@@ -3,6 +3,7 @@ package controllers
 import (
 	"testing"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
@@ -14,7 +15,7 @@ func TestWhichReportsAreKept(t *testing.T) {
 		}
 	}
 	missed := func(run *v1alpha1.EtcdBenchmark) {
-		run.Spec.Objectives = []v1alpha1.Objective{{Name: "fast", Type: v1alpha1.ObjectiveThroughput, Throughput: &v1alpha1.ThroughputObjective{MinPerSecond: 1_000_000}}}
+		run.Spec.Objectives = []v1alpha1.Objective{{Name: "fast", Type: spec.ObjectiveThroughput, Throughput: &v1alpha1.ThroughputObjective{MinPerSecond: 1_000_000}}}
 	}
 	for name, tc := range map[string]struct {
 		changes []func(*v1alpha1.EtcdBenchmark)

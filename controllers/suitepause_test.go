@@ -14,7 +14,7 @@ func searchOnly(pauseSeconds int32) func(*v1alpha1.EtcdBenchmarkSuite) {
 	return func(s *v1alpha1.EtcdBenchmarkSuite) {
 		s.Spec.Loads, s.Spec.Rounds = nil, 1
 		s.Spec.Workloads[0].Objectives = []v1alpha1.Objective{{
-			Name: "p99", Type: v1alpha1.ObjectiveLatency, Latency: &v1alpha1.LatencyObjective{Operation: spec.OperationPut, Statistic: spec.StatisticP99, MaxMicroseconds: 25_000},
+			Name: "p99", Type: spec.ObjectiveLatency, Latency: &v1alpha1.LatencyObjective{Operation: spec.OperationPut, Statistic: spec.StatisticP99, MaxMicroseconds: 25_000},
 		}}
 		s.Spec.Search = &v1alpha1.SuiteSearch{Load: spec.Load{Clients: 10, DurationSeconds: new(int32(1))}, PauseSeconds: &pauseSeconds}
 	}

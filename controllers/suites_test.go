@@ -336,7 +336,7 @@ func TestSuiteSearches(t *testing.T) {
 	const highest = 700
 	h := newSuiteHarness(t, func(s *v1alpha1.EtcdBenchmarkSuite) {
 		s.Spec.Loads, s.Spec.Rounds, s.Spec.KeepRuns = nil, 1, v1alpha1.KeepRunsNone
-		s.Spec.Workloads[0].Objectives = []v1alpha1.Objective{{Name: "rate", Type: v1alpha1.ObjectiveAchievedRate, AchievedRate: &v1alpha1.AchievedRateObjective{MinPercent: 99}}}
+		s.Spec.Workloads[0].Objectives = []v1alpha1.Objective{{Name: "rate", Type: spec.ObjectiveAchievedRate, AchievedRate: &v1alpha1.AchievedRateObjective{MinPercent: 99}}}
 		s.Spec.Search = &v1alpha1.SuiteSearch{Load: spec.Load{Clients: 10, DurationSeconds: new(int32(1))}, MaxPerSecond: 5000, PauseSeconds: new(int32(0))}
 	})
 	h.create()

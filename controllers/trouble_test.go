@@ -149,7 +149,7 @@ func TestPodReportsFailure(t *testing.T) {
 // are deleted.
 func TestPodLost(t *testing.T) {
 	s := newHarness(t, func(run *v1alpha1.EtcdBenchmark) {
-		run.Spec.Objectives = []v1alpha1.Objective{{Name: "rate", Type: v1alpha1.ObjectiveThroughput, Throughput: &v1alpha1.ThroughputObjective{MinPerSecond: 1}}}
+		run.Spec.Objectives = []v1alpha1.Objective{{Name: "rate", Type: spec.ObjectiveThroughput, Throughput: &v1alpha1.ThroughputObjective{MinPerSecond: 1}}}
 	})
 	s.playPreparing()
 	s.playReady()

@@ -1,6 +1,9 @@
 package spec
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Guard protects the target of a run. Some rules refuse the run before its
 // first write; the rules of stopOn end it later.
@@ -123,6 +126,20 @@ type StopRules struct {
 	//
 	// +optional
 	WALFsync *WALFsyncRule `json:"walFsync,omitempty"`
+}
+
+// On returns the rules that are set.
+func (r StopRules) On() (on []GuardRule) {
+	for rule, set := range map[GuardRule]bool{
+		GuardAlarm: r.Alarm, GuardQuota: r.Quota, GuardLeaderChange: r.LeaderChange,
+		GuardDatabaseSize: r.DatabaseSize != nil, GuardErrorRatio: r.ErrorRatio != nil, GuardWALFsync: r.WALFsync != nil,
+	} {
+		if set {
+			on = append(on, rule)
+		}
+	}
+	slices.Sort(on)
+	return on
 }
 
 // OfTarget reports whether a rule is about the target, and not about requests alone.

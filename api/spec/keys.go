@@ -18,6 +18,9 @@ const (
 	HotSpots Distribution = "HotSpot"
 )
 
+// MaxKeys is the most keys of a run.
+const MaxKeys = 1_000_000_000
+
 // Keys are the keys that a run uses, and how its requests choose among them. A
 // key is the run's prefix and a decimal number with leading zeros.
 //

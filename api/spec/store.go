@@ -2,6 +2,7 @@ package spec
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 )
 
@@ -119,30 +120,54 @@ const (
 	RPCServer RPC = "srvr"
 )
 
-// Carries says which workloads a transport can carry.
-type Carries string
-
-// The values of Carries.
-const (
-	// Everything means every workload of the store.
-	Everything Carries = "every workload"
-	// Unary means every workload whose requests have one response each.
-	Unary Carries = "workloads whose requests have one response each"
-)
-
-// Store describes what a store can do.
+// Store is the row of a store: what a run on it may use. What a row does not list is refused. Checks of plans and of
+// objects read the rows; a test compares the rules of admission and the documentation with them.
 type Store struct {
 	// Name is the store's name in messages.
 	Name string
 	// RPCs are the requests that a run may send.
 	RPCs       []RPC
-	Transports map[Transport]Carries
-	// TLS and Users: the driver supports them.
-	TLS, Users bool
-	// SelectsMembers: the load can go to the leader alone, or to the followers.
-	SelectsMembers bool
-	// Disturbances are those that a run may make.
-	Disturbances []DisturbanceType
+	Transports []Transport
+	Workloads  []Variant
+	// Keys limits the keys of workloads that choose keys.
+	Keys KeyLimits
+	// KeyPrefix limits the key prefix.
+	KeyPrefix PrefixLimits
+	Members   []MemberSelection
+	// TLS and Users: the driver supports them. Addresses: spec.target.endpoints may have several.
+	TLS, Users, Addresses bool
+	Disturbances          []DisturbanceType
+	// StopRules are those of guard.stopOn. Alarm and Quota are on by default, and have no effect on a store that reports
+	// neither.
+	StopRules  []GuardRule
+	Objectives []ObjectiveType
+}
+
+// KeyLimits are the keys that a store accepts of workloads that choose keys. The zero value accepts none.
+type KeyLimits struct {
+	Distributions []Distribution
+	MinSizeBytes  int32
+	MaxCount      int64
+	MaxValueBytes int32
+	// Rewrites: a key may be written more than once. Otherwise load.requests is at most keys.count, and there is no
+	// warm-up.
+	Rewrites bool
+}
+
+// PrefixLimits are the key prefixes that a store accepts: they match the regular expression Match and not Except. The
+// zero value accepts none.
+type PrefixLimits struct{ Match, Except string }
+
+// anyPrefix is every prefix that the API accepts.
+var anyPrefix = PrefixLimits{Match: `^`, Except: `^$`}
+
+// Accept reports whether a prefix is within the limits.
+func (l PrefixLimits) Accept(prefix string) bool {
+	matches := func(expression string) bool {
+		matched, err := regexp.MatchString(expression, prefix)
+		return err == nil && matched
+	}
+	return l.Match != "" && matches(l.Match) && !matches(l.Except)
 }
 
 // stores has every store.
@@ -154,25 +179,63 @@ var stores = map[Datastore]Store{
 			RPCRangeStream, RPCLeaseGrant, RPCLeaseRevoke, RPCLeaseKeepAlive, RPCLeaseLeases,
 			RPCLeaseTimeToLive, RPCWatch, RPCAuthenticate, RPCLock, RPCUnlock,
 		},
-		Transports: map[Transport]Carries{TransportClient: Everything, TransportFast: Unary},
-		TLS:        true, Users: true, SelectsMembers: true, Disturbances: DisturbanceTypes(),
+		Transports: []Transport{TransportClient, TransportFast},
+		Workloads:  Variants(),
+		Keys: KeyLimits{
+			Distributions: []Distribution{Sequential, Uniform, ZipfLaw, HotSpots},
+			MinSizeBytes:  1, MaxCount: MaxKeys, MaxValueBytes: MaxRequestBytes, Rewrites: true,
+		},
+		KeyPrefix: anyPrefix,
+		Members:   []MemberSelection{MembersAll, MembersLeader, MembersFollowers},
+		TLS:       true, Users: true, Addresses: true,
+		Disturbances: DisturbanceTypes(),
+		StopRules:    GuardRules(),
+		Objectives:   append(ofClients(), ofMembers()...),
 	},
 	Kine: {
 		Name:       "kine",
 		RPCs:       []RPC{RPCRange, RPCTxn, RPCStatus, RPCLeaseGrant, RPCWatch},
-		Transports: map[Transport]Carries{TransportClient: Everything},
+		Transports: []Transport{TransportClient},
+		Workloads:  []Variant{VariantKubernetes},
+		KeyPrefix:  anyPrefix,
+		Members:    []MemberSelection{MembersAll},
 		TLS:        true,
+		StopRules:  []GuardRule{GuardAlarm, GuardQuota, GuardErrorRatio},
+		Objectives: ofClients(),
 	},
 	ZooKeeper: {
 		Name: "ZooKeeper",
 		RPCs: []RPC{
 			RPCCreateSession, RPCResumeSession, RPCCloseSession, RPCCreate, RPCMulti, RPCExists, RPCGetData, RPCSync, RPCGetChildren, RPCServer,
 		},
-		Transports: map[Transport]Carries{TransportClient: Everything},
+		Transports: []Transport{TransportClient},
+		Workloads:  []Variant{VariantPut},
+		// A server keeps every znode in memory, and rejects requests above 1 MiB. A znode can be created only once.
+		Keys:       KeyLimits{Distributions: []Distribution{Sequential}, MinSizeBytes: 4, MaxCount: 10_000_000, MaxValueBytes: 1_000_000},
+		KeyPrefix:  PrefixLimits{Match: `^/?([A-Za-z0-9_-][A-Za-z0-9._-]*/)+$`, Except: `^/?zookeeper/`},
+		Members:    []MemberSelection{MembersAll},
+		Addresses:  true,
+		StopRules:  []GuardRule{GuardAlarm, GuardQuota, GuardErrorRatio, GuardLeaderChange},
+		Objectives: append(ofClients(), ObjectiveLeaderChanges),
 	},
 }
 
-// Store returns what the store can do. ok is false for an unknown store.
+// transports has every transport, with the workloads that it can send. Fast sends requests that have one response each.
+var transports = map[Transport][]Variant{
+	TransportClient: Variants(),
+	TransportFast: {
+		VariantPut, VariantRangeWhole, VariantMixed, VariantDelete, VariantTxnPuts, VariantTxnCompareAndSwap,
+		VariantLeaseGrant, VariantLeaseRevoke,
+	},
+}
+
+// Workloads are those that the transport can send.
+func (t Transport) Workloads() []Variant { return transports[t] }
+
+// Transports returns all transports, sorted by name.
+func Transports() []Transport { return slices.Sorted(maps.Keys(transports)) }
+
+// Store returns the row of the store. ok is false for an unknown store, whose row is empty.
 func (d Datastore) Store() (s Store, ok bool) {
 	s, ok = stores[d]
 	return s, ok

@@ -40,11 +40,11 @@ func minuteOf(requests int64) []spec.RateStage {
 // listing in large pages a minute, and random arrivals may miss it, so it has no limit of its own.
 func clusterObjectives() []Objective {
 	latency := func(name string, o spec.Operation, s spec.Statistic, microseconds int64) Objective {
-		return Objective{Name: name, Type: ObjectiveLatency, Latency: &LatencyObjective{Operation: o, Statistic: s, MaxMicroseconds: microseconds}}
+		return Objective{Name: name, Type: spec.ObjectiveLatency, Latency: &LatencyObjective{Operation: o, Statistic: s, MaxMicroseconds: microseconds}}
 	}
 	return []Objective{
-		{Name: "errors", Type: ObjectiveErrorRatio, ErrorRatio: &ErrorRatioObjective{MaxPerMillion: 0}},
-		{Name: "rate", Type: ObjectiveAchievedRate, AchievedRate: &AchievedRateObjective{MinPercent: 95}},
+		{Name: "errors", Type: spec.ObjectiveErrorRatio, ErrorRatio: &ErrorRatioObjective{MaxPerMillion: 0}},
+		{Name: "rate", Type: spec.ObjectiveAchievedRate, AchievedRate: &AchievedRateObjective{MinPercent: 95}},
 		latency("writes", spec.OperationOptimisticPut, spec.StatisticP99, 150_000),
 		latency("deletions", spec.OperationOptimisticDelete, spec.StatisticMax, 1_000_000),
 		latency("lists", spec.OperationListBy500, spec.StatisticMax, 30_000_000),

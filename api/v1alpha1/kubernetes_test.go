@@ -59,11 +59,11 @@ func TestTheLimitsOfACluster(t *testing.T) {
 	var got []string
 	for _, o := range clusterObjectives() {
 		switch o.Type {
-		case ObjectiveErrorRatio:
+		case spec.ObjectiveErrorRatio:
 			got = append(got, fmt.Sprint(o.Name, " ", o.ErrorRatio.MaxPerMillion))
-		case ObjectiveAchievedRate:
+		case spec.ObjectiveAchievedRate:
 			got = append(got, fmt.Sprint(o.Name, " ", o.AchievedRate.MinPercent))
-		case ObjectiveLatency:
+		case spec.ObjectiveLatency:
 			got = append(got, fmt.Sprint(o.Name, " ", o.Latency.Operation, " ", o.Latency.Statistic, " ", o.Latency.MaxMicroseconds))
 		}
 	}

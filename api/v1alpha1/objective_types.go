@@ -13,20 +13,6 @@ const (
 	ObjectiveMissedStop     ObjectiveMissedPolicy = "Stop"
 )
 
-// ObjectiveType is what an objective limits.
-//
-// +kubebuilder:validation:Enum=Latency;Throughput;ErrorRatio;AchievedRate;StartSkew;WALFsync;BackendCommit;PeerRoundTrip;LeaderChanges;SlowApplies;FailedProposals;MemberMemory;MemberCPU;DatabaseGrowth
-type ObjectiveType string
-
-const (
-	// ObjectiveLatency limits a statistic of latency from above.
-	ObjectiveLatency ObjectiveType = "Latency"
-	// ObjectiveThroughput limits successful requests per second from below.
-	ObjectiveThroughput ObjectiveType = "Throughput"
-	// ObjectiveErrorRatio limits the share of failed requests from above.
-	ObjectiveErrorRatio ObjectiveType = "ErrorRatio"
-)
-
 // Objective is a limit that the result must keep. It is a union: type, and the
 // field of that name.
 //
@@ -49,7 +35,7 @@ type Objective struct {
 	//
 	// +required
 	// +unionDiscriminator
-	Type ObjectiveType `json:"type"`
+	Type spec.ObjectiveType `json:"type"`
 
 	// latency sets the highest value of a statistic of latency.
 	//

@@ -64,13 +64,13 @@ func (p Profile) resolve() Resolved {
 // profileObjectives are the limits of etcdctl check perf.
 func profileObjectives() []Objective {
 	latency := func(name string, s spec.Statistic, microseconds int64) Objective {
-		return Objective{Name: name, Type: ObjectiveLatency, Latency: &LatencyObjective{
+		return Objective{Name: name, Type: spec.ObjectiveLatency, Latency: &LatencyObjective{
 			Operation: spec.OperationPut, Statistic: s, MaxMicroseconds: microseconds,
 		}}
 	}
 	return []Objective{
-		{Name: "errors", Type: ObjectiveErrorRatio, ErrorRatio: &ErrorRatioObjective{MaxPerMillion: 0}},
-		{Name: "rate", Type: ObjectiveAchievedRate, AchievedRate: &AchievedRateObjective{MinPercent: 90}},
+		{Name: "errors", Type: spec.ObjectiveErrorRatio, ErrorRatio: &ErrorRatioObjective{MaxPerMillion: 0}},
+		{Name: "rate", Type: spec.ObjectiveAchievedRate, AchievedRate: &AchievedRateObjective{MinPercent: 90}},
 		latency("slowest", spec.StatisticMax, 500_000),
 		latency("stddev", spec.StatisticStddev, 100_000),
 	}

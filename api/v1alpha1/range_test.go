@@ -41,7 +41,7 @@ func TestReadsAreRejected(t *testing.T) {
 func TestListingsNeedClient(t *testing.T) {
 	for _, delivery := range []string{"delivery: Pages, keysPerPage: 5", "delivery: Stream"} {
 		workload := edit{"spec.workload", `{type: Range, range: {keysPerRequest: 10, ` + delivery + `, keys: {count: 10}}}`}
-		wantRefused(t, "load.transport: Invalid value: must be Client for range.delivery Pages or Stream", workload, edit{"spec.load.transport", `Fast`})
+		wantRefused(t, "load.transport: Invalid value: must be Client for this workload of type Range", workload, edit{"spec.load.transport", `Fast`})
 	}
 }
 

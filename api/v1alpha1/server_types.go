@@ -1,32 +1,5 @@
 package v1alpha1
 
-// The objectives beside Latency, Throughput and ErrorRatio.
-const (
-	// ObjectiveAchievedRate sets the lowest share of the offered rate that must
-	// succeed.
-	ObjectiveAchievedRate ObjectiveType = "AchievedRate"
-	// ObjectiveStartSkew limits the time between the pods' starts.
-	ObjectiveStartSkew ObjectiveType = "StartSkew"
-	// ObjectiveWALFsync limits flushes of the members' logs.
-	ObjectiveWALFsync ObjectiveType = "WALFsync"
-	// ObjectiveBackendCommit limits commits of the members' databases.
-	ObjectiveBackendCommit ObjectiveType = "BackendCommit"
-	// ObjectivePeerRoundTrip limits round trips between members.
-	ObjectivePeerRoundTrip ObjectiveType = "PeerRoundTrip"
-	// ObjectiveLeaderChanges limits changes of the leader.
-	ObjectiveLeaderChanges ObjectiveType = "LeaderChanges"
-	// ObjectiveSlowApplies limits requests that were slow to apply.
-	ObjectiveSlowApplies ObjectiveType = "SlowApplies"
-	// ObjectiveFailedProposals limits proposals that failed.
-	ObjectiveFailedProposals ObjectiveType = "FailedProposals"
-	// ObjectiveMemberMemory limits the members' resident memory.
-	ObjectiveMemberMemory ObjectiveType = "MemberMemory"
-	// ObjectiveMemberCPU limits the members' use of processors.
-	ObjectiveMemberCPU ObjectiveType = "MemberCPU"
-	// ObjectiveDatabaseGrowth limits the growth of the members' databases.
-	ObjectiveDatabaseGrowth ObjectiveType = "DatabaseGrowth"
-)
-
 // AchievedRateObjective sets the lowest share of the offered rate that must
 // succeed.
 type AchievedRateObjective struct {

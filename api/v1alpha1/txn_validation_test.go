@@ -30,7 +30,7 @@ func TestMixturesInTransactions(t *testing.T) {
 	wrapped, plain := `{type: Mixed, mixed: {readPercent: 50, inTransaction: true}}`, `{type: Mixed, mixed: {readPercent: 50, inTransaction: false}}`
 	wantTaken(t, edit{"spec.workload", wrapped})
 	wantTaken(t, edit{"spec.workload", plain}, edit{"spec.load.transport", `Fast`})
-	wantRefused(t, "must be Client for mixed.inTransaction", edit{"spec.workload", wrapped}, edit{"spec.load.transport", `Fast`})
+	wantRefused(t, "must be Client for this workload of type Mixed", edit{"spec.workload", wrapped}, edit{"spec.load.transport", `Fast`})
 }
 
 func TestAdmissionRejectsTransactions(t *testing.T) {

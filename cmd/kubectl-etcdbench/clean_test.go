@@ -133,8 +133,27 @@ func TestCleanBesideALiveRun(t *testing.T) {
 func TestTheCommandThatDeletesWhatIsLeft(t *testing.T) {
 	t.Parallel()
 	cluster := etcdtest.Start(t, 1, nil)
-	manifest := strings.Replace(besideOthers(endless), "target: {", `target: {keyPrefix: "mine/it's/", `, 1)
-	cmd, folder := process(t, manifest, "run", "--local", "-f", "-", "--endpoints", cluster.Endpoints[0])
+	client := cluster.Client(t, "", "")
+	typeTheCommand(t, strings.Replace(besideOthers(endless), "target: {", `target: {keyPrefix: "mine/it's/", `, 1), cluster.Endpoints[0], func() {
+		if _, err := client.Put(t.Context(), "mine/others", "x"); err != nil {
+			t.Fatal(err)
+		}
+	})
+	left, err := client.Get(t.Context(), "", clientv3.WithPrefix(), clientv3.WithKeysOnly())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kv := range left.Kvs {
+		if key := string(kv.Key); key != "mine/others" && key != "etcdbench/.lock" {
+			t.Errorf("the command left %s", key)
+		}
+	}
+}
+
+// typeTheCommand interrupts a run twice, so that it leaves its keys, and then types the command that it has printed.
+func typeTheCommand(t *testing.T, manifest, endpoint string, before func()) {
+	t.Helper()
+	cmd, folder := process(t, manifest, "run", "--local", "-f", "-", "--endpoints", endpoint)
 	lines := bufio.NewScanner(started(t, cmd, cmd.StderrPipe))
 	var command string
 	for interrupted := 0; lines.Scan(); {
@@ -149,10 +168,7 @@ func TestTheCommandThatDeletesWhatIsLeft(t *testing.T) {
 	if got := exitStatus(t, cmd.Wait()); got != 3 || command == "" {
 		t.Fatalf("exit status %d and the command %q", got, command)
 	}
-	client := cluster.Client(t, "", "")
-	if _, err := client.Put(t.Context(), "mine/others", "x"); err != nil {
-		t.Fatal(err)
-	}
+	before()
 	kubectl := "#!/bin/sh\nshift\nexec " + os.Args[0] + ` "$@"` + "\n"
 	if err := os.WriteFile(filepath.Join(folder, "kubectl"), []byte(kubectl), 0o700); err != nil {
 		t.Fatal(err)
@@ -162,14 +178,5 @@ func TestTheCommandThatDeletesWhatIsLeft(t *testing.T) {
 	typed.Env = append(typed.Env, "PATH="+folder+":"+os.Getenv("PATH"))
 	if out, err := typed.CombinedOutput(); err != nil {
 		t.Errorf("%s: %v\n%s", command, err, out)
-	}
-	left, err := client.Get(t.Context(), "", clientv3.WithPrefix(), clientv3.WithKeysOnly())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, kv := range left.Kvs {
-		if key := string(kv.Key); key != "mine/others" && key != "etcdbench/.lock" {
-			t.Errorf("%s left %s", command, key)
-		}
 	}
 }

@@ -8,9 +8,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/go-zookeeper/zk"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
@@ -71,5 +73,31 @@ func TestTheSampleOfKineRuns(t *testing.T) {
 	left, err := client.Get(t.Context(), "etcdbench/", clientv3.WithPrefix(), clientv3.WithKeysOnly())
 	if err != nil || len(left.Kvs) > 0 {
 		t.Errorf("wanted no key of the run, found %v, %v", left, err)
+	}
+}
+
+// endlessNodes is a load that does not end.
+const endlessNodes = `
+apiVersion: etcdbench.dev/v1alpha1
+kind: EtcdBenchmark
+metadata: {name: endless}
+spec:
+  target: {datastore: ZooKeeper, service: {name: zookeeper}}
+  workload: {type: Put, put: {keys: {count: 10000000}, values: {sizeBytes: 100}}}
+  load: {connections: 2, clients: 2, requests: 10000000, rate: {perSecond: 500}, warmupSeconds: 0}
+  timeoutSeconds: 36000
+`
+
+// The command that a run on ZooKeeper prints deletes the run's znodes and no others.
+func TestTheCommandThatDeletesWhatIsLeftInZooKeeper(t *testing.T) {
+	server := zookeepertest.Start(t, 1)[0]
+	client := zookeepertest.Client(t, server.Endpoint())
+	typeTheCommand(t, endlessNodes, server.Endpoint(), func() {
+		if _, err := client.Create("/etcdbench/mine", nil, 0, zk.WorldACL(zk.PermAll)); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if left, _, err := client.Children("/etcdbench"); err != nil || !slices.Equal(left, []string{"mine"}) {
+		t.Errorf("wanted the znode of others alone, found %v, %v", left, err)
 	}
 }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
 
 const usage = `usage: go run ./hack/cluster COMMAND
@@ -70,4 +72,16 @@ func locked(l layout, command func() error) error {
 		return fmt.Errorf("locking %s: %w", lock.Name(), err)
 	}
 	return command()
+}
+
+// progress prints one line per finished step, with the time since the beginning.
+type progress struct {
+	out   io.Writer
+	start time.Time
+}
+
+func newProgress(out io.Writer) *progress { return &progress{out: out, start: time.Now()} }
+
+func (p *progress) say(format string, args ...any) {
+	fmt.Fprintf(p.out, "cluster: [%5.1fs] %s\n", time.Since(p.start).Seconds(), fmt.Sprintf(format, args...))
 }

@@ -41,8 +41,8 @@ func checkClocks(t *testing.T) {
 	b := newPutIn(namespace(t, "clocks"), suite.side, "clocks", 600)
 	b.Spec.Load.Pods, b.Spec.Load.Rate = 3, &spec.Rate{PerSecond: 100}
 	b.Spec.Objectives = []v1alpha1.Objective{
-		{Name: "errors", Type: v1alpha1.ObjectiveErrorRatio, ErrorRatio: &v1alpha1.ErrorRatioObjective{}},
-		{Name: skewObjective, Type: v1alpha1.ObjectiveStartSkew, StartSkew: &v1alpha1.StartSkewObjective{MaxMicroseconds: 90_000_000}},
+		{Name: "errors", Type: spec.ObjectiveErrorRatio, ErrorRatio: &v1alpha1.ErrorRatioObjective{}},
+		{Name: skewObjective, Type: spec.ObjectiveStartSkew, StartSkew: &v1alpha1.StartSkewObjective{MaxMicroseconds: 90_000_000}},
 	}
 	b = runToEnd(t, b)
 	requireClocksNotTrusted(t, b)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"testing"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -17,6 +18,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
 // etcdCluster is a target in its own namespace: the demo's manifest, with the changes that the scenario needs.
@@ -234,4 +237,21 @@ func (c *etcdCluster) scheme() string {
 		return "https://"
 	}
 	return "http://"
+}
+
+// checkStarting creates a run before its etcd, whose members start one after the other, each when the one before is
+// ready. The run loads all of them.
+func checkStarting(t *testing.T) {
+	c := &etcdCluster{namespace: namespace(t, "starting"), members: 3, small: true, ordered: true}
+	b := newPut(c, "starting", 300)
+	b.Spec.Target = v1alpha1.Target{Service: &v1alpha1.ServiceTarget{Name: etcdName, Port: intstr.FromString("client")}}
+	b = create(t, b)
+	if err := suite.startEtcd(c); err != nil {
+		t.Fatal(err)
+	}
+	b = awaitEnd(t, b)
+	requireCompleted(t, b)
+	if target := b.Status.Target; len(target.Endpoints) != c.members || target.NotReady != 0 {
+		t.Errorf("the run loaded %v, and %d members were not ready, wanted all %d", target.Endpoints, target.NotReady, c.members)
+	}
 }

@@ -155,7 +155,7 @@ func checkSearch(t *testing.T) {
 		Spec: v1alpha1.EtcdBenchmarkSuiteSpec{
 			Targets: []v1alpha1.SuiteTarget{{Name: "etcd", Target: run.Spec.Target}},
 			Workloads: []v1alpha1.SuiteWorkload{{Name: "put", Workload: run.Spec.Workload, Objectives: []v1alpha1.Objective{
-				{Name: "rate", Type: v1alpha1.ObjectiveAchievedRate, AchievedRate: &v1alpha1.AchievedRateObjective{MinPercent: 50}},
+				{Name: "rate", Type: spec.ObjectiveAchievedRate, AchievedRate: &v1alpha1.AchievedRateObjective{MinPercent: 50}},
 			}}},
 			Search: &v1alpha1.SuiteSearch{Load: run.Spec.Load, MinPerSecond: 100, MaxPerSecond: highest, Confirmations: 2, PauseSeconds: new(int32(1))},
 		},

@@ -25,7 +25,7 @@ func checkStarved(t *testing.T) {
 		Limits: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m")},
 	}}
 	b.Spec.Objectives = []v1alpha1.Objective{{
-		Name: "rate", Type: v1alpha1.ObjectiveThroughput, Throughput: &v1alpha1.ThroughputObjective{MinPerSecond: 1_000_000},
+		Name: "rate", Type: spec.ObjectiveThroughput, Throughput: &v1alpha1.ThroughputObjective{MinPerSecond: 1_000_000},
 	}}
 	b = runToEnd(t, b)
 	requireCompleted(t, b)

@@ -110,7 +110,7 @@ func judged(snaps []*results.Snapshot) *v1alpha1.EtcdBenchmark {
 	b := runtest.Puts(runtest.Objectives(
 		runtest.MaxLatency(spec.StatisticP99, 1000), runtest.MinThroughput(10), runtest.MaxErrors(5),
 		named("fsync", runtest.MaxFsync(v1alpha1.MemberStatisticP99, 10)), named("mean", runtest.MaxFsync(v1alpha1.MemberStatisticMean, 10)),
-		named("elections", runtest.MaxCount(v1alpha1.ObjectiveLeaderChanges, 0)), named("growth", runtest.MaxGrowth(1)),
+		named("elections", runtest.MaxCount(spec.ObjectiveLeaderChanges, 0)), named("growth", runtest.MaxGrowth(1)),
 	), func(b *v1alpha1.EtcdBenchmark) {
 		b.Spec.Disturbances = []spec.Disturbance{{Type: spec.DisturbanceDefragment, EverySeconds: 1}}
 	})

@@ -3,6 +3,7 @@ package benchmark
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
@@ -43,10 +44,23 @@ func Plan(b *v1alpha1.EtcdBenchmark, endpoints []string) (plan.Plan, error) {
 		Lock:           lockOf(b),
 		TimeoutSeconds: int(b.Spec.TimeoutSeconds),
 	}
-	if err := p.Validate(); err != nil {
+	if err := errors.Join(checkStore(b), p.Validate()); err != nil {
 		return plan.Plan{}, fmt.Errorf("making the plan of %s: %w", p.Name, err)
 	}
 	return p, nil
+}
+
+// checkStore checks what the plan does not have: the addresses before they are resolved, and the objectives.
+func checkStore(b *v1alpha1.EtcdBenchmark) error {
+	target := b.Spec.Target
+	row, _ := target.Datastore.Store()
+	errs := []error{
+		workload.Wanted(row.Addresses || len(target.Endpoints) <= 1, "target.endpoints", fmt.Sprintf("one address for %s", target.Datastore), target.Endpoints),
+	}
+	for _, o := range b.Resolved().Objectives {
+		errs = append(errs, workload.Listed("objectives.type", o.Type, row.Objectives, target.Datastore))
+	}
+	return errors.Join(errs...)
 }
 
 // lockOf returns how a run uses the lock of its target: a run that allows others does not wait.

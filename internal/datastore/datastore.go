@@ -5,25 +5,36 @@
 package datastore
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/zookeeper"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
-// drivers has the constructor of each store's driver.
-var drivers = map[spec.Datastore]func(p plan.Plan, index int) load.Driver{
-	spec.Etcd:      func(p plan.Plan, index int) load.Driver { return etcd.New(p, index) },
-	spec.Kine:      func(p plan.Plan, index int) load.Driver { return etcd.NewKine(p, index) },
-	spec.ZooKeeper: func(p plan.Plan, index int) load.Driver { return zookeeper.New(p, index) },
+// stores has the constructors of each store.
+var stores = map[spec.Datastore]struct {
+	driver    func(p plan.Plan, index int) load.Driver
+	leftovers func(plan.Target) *ownership.Leftovers
+}{
+	spec.Etcd:      {func(p plan.Plan, index int) load.Driver { return etcd.New(p, index) }, etcd.NewLeftovers},
+	spec.Kine:      {func(p plan.Plan, index int) load.Driver { return etcd.NewKine(p, index) }, etcd.NewLeftovers},
+	spec.ZooKeeper: {func(p plan.Plan, index int) load.Driver { return zookeeper.New(p, index) }, zookeeper.NewLeftovers},
 }
 
 // New returns the driver of the plan's store for the pod with this index. The caller has validated the plan. New opens
 // no connection and reads no file.
-func New(p plan.Plan, index int) load.Driver { return drivers[p.Target.Datastore](p, index) }
+func New(p plan.Plan, index int) load.Driver { return stores[p.Target.Datastore].driver(p, index) }
+
+// Leftovers returns what runs have left in a target: an etcd or a kine if its store is not named. It connects to nothing
+// yet.
+func Leftovers(t plan.Target) *ownership.Leftovers {
+	return stores[cmp.Or(t.Datastore, spec.Etcd)].leftovers(t)
+}
 
 // CheckCredentials returns what is wrong with the certificates or the user of a target, before anything connects to it.
 func CheckCredentials(t plan.Target) error {

@@ -42,21 +42,19 @@ func (p Plan) Validate() error {
 		p.Run.Check(),
 		p.Run.CheckStore(p.Target.Datastore),
 		validateRules(p.Guard.Rules()),
+		p.validateGuard(),
 		wanted(p.Guard.MaxFreeQuotaPercent >= 0, "guard.maxFreeQuotaPercent", "at least 0", p.Guard.MaxFreeQuotaPercent),
 		p.validateDisturbances(),
 	)
 }
 
 func (t Target) validate() error {
-	selections := []spec.MemberSelection{spec.MembersAll, spec.MembersLeader, spec.MembersFollowers}
-	// An unknown store is refused by Run.CheckStore.
-	store, known := t.Datastore.Store()
+	row, _ := t.Datastore.Store()
 	errs := []error{
-		wanted(!known || store.TLS || t.TLS == nil, "target.tls", fmt.Sprintf("none for %s", t.Datastore), "a value"),
-		wanted(!known || store.Users || t.Auth == nil, "target.auth", fmt.Sprintf("none for %s", t.Datastore), "a value"),
-		wanted(!known || store.SelectsMembers || t.Members == spec.MembersAll, "target.members", fmt.Sprintf("%s for %s", spec.MembersAll, t.Datastore), t.Members),
+		wanted(row.TLS || t.TLS == nil, "target.tls", fmt.Sprintf("none for %s", t.Datastore), "a value"),
+		wanted(row.Users || t.Auth == nil, "target.auth", fmt.Sprintf("none for %s", t.Datastore), "a value"),
+		workload.Listed("target.members", t.Members, row.Members, t.Datastore),
 		wanted(len(t.Endpoints) > 0, "target.endpoints", "at least one host:port", t.Endpoints),
-		wanted(slices.Contains(selections, t.Members), "target.members", "All, Leader or Followers", t.Members),
 		wanted(slices.Contains([]spec.UnreachableMembers{"", spec.UnreachableFail, spec.UnreachableSkip}, t.UnreachableMembers), "target.unreachableMembers", "Fail or Skip", t.UnreachableMembers),
 		wanted(t.SampleIntervalSeconds >= 0 && t.SampleIntervalSeconds <= maxSeconds, "target.sampleIntervalSeconds", fmt.Sprintf("0 to %d", maxSeconds), t.SampleIntervalSeconds),
 	}
@@ -109,6 +107,19 @@ func validateRate(l spec.Load) error {
 	}
 	if len(l.Stretches()) > 0 {
 		errs = append(errs, wanted(highest >= 1 && highest <= maxPerSecond, "load.rate", fmt.Sprintf("a highest rate of 1 to %d", maxPerSecond), highest))
+	}
+	return errors.Join(errs...)
+}
+
+// validateGuard checks the rules of the spec. The rules of a guard without any are those of every store.
+func (p Plan) validateGuard() error {
+	if p.Guard.StopOn == nil {
+		return nil
+	}
+	row, _ := p.Target.Datastore.Store()
+	var errs []error
+	for _, rule := range p.Guard.StopOn.On() {
+		errs = append(errs, workload.Listed("guard.stopOn", rule, row.StopRules, p.Target.Datastore))
 	}
 	return errors.Join(errs...)
 }

@@ -74,12 +74,12 @@ func TestValidateKnowsWhatZooKeeperCarries(t *testing.T) {
 		"each znode once":    {zooKeeper(func(*Plan) {}), ""},
 		"a user":             {zooKeeper(func(p *Plan) { p.Target.Auth = &Auth{Dir: "a"} }), "target.auth: wanted none for ZooKeeper"},
 		"TLS":                {zooKeeper(func(p *Plan) { p.Target.TLS = &TLS{Dir: "a"} }), "target.tls: wanted none for ZooKeeper"},
-		"the leader alone":   {zooKeeper(func(p *Plan) { p.Target.Members = spec.MembersLeader }), "All for ZooKeeper"},
-		"another client":     {zooKeeper(func(p *Plan) { p.Load.Transport = spec.TransportFast }), "one of [Client] for ZooKeeper"},
-		"keys written again": {zooKeeper(func(p *Plan) { p.Workload.Put.Keys.Distribution = spec.Uniform }), "Sequential for ZooKeeper"},
+		"the leader alone":   {zooKeeper(func(p *Plan) { p.Target.Members = spec.MembersLeader }), `target.members: wanted one of ["All"] for ZooKeeper`},
+		"another client":     {zooKeeper(func(p *Plan) { p.Load.Transport = spec.TransportFast }), `load.transport: wanted one of ["Client"] for ZooKeeper`},
+		"keys written again": {zooKeeper(func(p *Plan) { p.Workload.Put.Keys.Distribution = spec.Uniform }), `keys.distribution: wanted one of ["Sequential"] for ZooKeeper`},
 		"another workload": {zooKeeper(func(p *Plan) {
 			p.Workload = spec.Workload{Type: spec.WorkloadDelete, Delete: &spec.Delete{Keys: p.Workload.Put.Keys, Values: p.Workload.Put.Values}}
-		}), "Put for ZooKeeper"},
+		}), `workload: wanted one of ["Put"] for ZooKeeper`},
 		"more requests": {zooKeeper(func(p *Plan) { p.Load.Requests = new(p.Workload.Put.Keys.Count + 1) }), "at most keys.count for ZooKeeper"},
 		"a warm-up":     {zooKeeper(func(p *Plan) { p.Load.WarmupSeconds = 1 }), "0 for ZooKeeper"},
 		"many nodes":    {zooKeeper(func(p *Plan) { p.Workload.Put.Keys.Count = 10_000_001 }), "at most 10000000 keys, for ZooKeeper"},
@@ -104,11 +104,11 @@ func TestValidateKnowsWhatKineCarries(t *testing.T) {
 		"API servers":      {kine(func(*Plan) {}), ""},
 		"TLS":              {kine(func(p *Plan) { p.Target.TLS = &TLS{Dir: "a"} }), ""},
 		"a user":           {kine(func(p *Plan) { p.Target.Auth = &Auth{Dir: "a"} }), "target.auth: wanted none for Kine"},
-		"the leader alone": {kine(func(p *Plan) { p.Target.Members = spec.MembersLeader }), "All for Kine"},
+		"the leader alone": {kine(func(p *Plan) { p.Target.Members = spec.MembersLeader }), `target.members: wanted one of ["All"] for Kine`},
 		"another workload": {kine(func(p *Plan) {
 			p.Workload = spec.Workload{Type: spec.WorkloadPut, Put: &spec.Put{Keys: spec.Keys{Count: 10, SizeBytes: 8, Distribution: spec.Sequential}, Values: spec.Values{SizeBytes: 1}}}
 			p.FirstLease = 0
-		}), "Kubernetes for Kine"},
+		}), `workload: wanted one of ["Kubernetes"] for Kine`},
 		"a disturbance": {kine(func(p *Plan) {
 			p.Disturbances = []spec.Disturbance{{Type: spec.DisturbanceDefragment, EverySeconds: 1}}
 		}), "disturbances.type"},

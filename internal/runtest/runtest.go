@@ -51,7 +51,7 @@ func Objectives(objectives ...v1alpha1.Objective) func(*v1alpha1.EtcdBenchmark) 
 // MaxLatency is an objective of puts.
 func MaxLatency(statistic spec.Statistic, micros int64) v1alpha1.Objective {
 	return v1alpha1.Objective{
-		Name: "latency", Type: v1alpha1.ObjectiveLatency,
+		Name: "latency", Type: spec.ObjectiveLatency,
 		Latency: &v1alpha1.LatencyObjective{Operation: spec.OperationPut, Statistic: statistic, MaxMicroseconds: micros},
 	}
 }
@@ -59,7 +59,7 @@ func MaxLatency(statistic spec.Statistic, micros int64) v1alpha1.Objective {
 // MinThroughput is an objective of all requests.
 func MinThroughput(perSecond int64) v1alpha1.Objective {
 	return v1alpha1.Objective{
-		Name: "rate", Type: v1alpha1.ObjectiveThroughput,
+		Name: "rate", Type: spec.ObjectiveThroughput,
 		Throughput: &v1alpha1.ThroughputObjective{MinPerSecond: perSecond},
 	}
 }
@@ -67,24 +67,24 @@ func MinThroughput(perSecond int64) v1alpha1.Objective {
 // MaxErrors is an objective of all requests.
 func MaxErrors(perMillion int64) v1alpha1.Objective {
 	return v1alpha1.Objective{
-		Name: "errors", Type: v1alpha1.ObjectiveErrorRatio,
+		Name: "errors", Type: spec.ObjectiveErrorRatio,
 		ErrorRatio: &v1alpha1.ErrorRatioObjective{MaxPerMillion: perMillion},
 	}
 }
 
 // MaxFsync is an objective on the log flushes of each member.
 func MaxFsync(statistic v1alpha1.MemberStatistic, micros int64) v1alpha1.Objective {
-	return v1alpha1.Objective{Type: v1alpha1.ObjectiveWALFsync, WALFsync: &v1alpha1.MemberDurationObjective{Statistic: statistic, MaxMicroseconds: micros}}
+	return v1alpha1.Objective{Type: spec.ObjectiveWALFsync, WALFsync: &v1alpha1.MemberDurationObjective{Statistic: statistic, MaxMicroseconds: micros}}
 }
 
 // MaxCount is an objective on a counter of each member.
-func MaxCount(kind v1alpha1.ObjectiveType, highest int64) v1alpha1.Objective {
+func MaxCount(kind spec.ObjectiveType, highest int64) v1alpha1.Objective {
 	limit := &v1alpha1.MemberCountObjective{Max: highest}
 	o := v1alpha1.Objective{Type: kind}
 	switch kind {
-	case v1alpha1.ObjectiveLeaderChanges:
+	case spec.ObjectiveLeaderChanges:
 		o.LeaderChanges = limit
-	case v1alpha1.ObjectiveSlowApplies:
+	case spec.ObjectiveSlowApplies:
 		o.SlowApplies = limit
 	default:
 		o.FailedProposals = limit
@@ -94,7 +94,7 @@ func MaxCount(kind v1alpha1.ObjectiveType, highest int64) v1alpha1.Objective {
 
 // MaxGrowth is an objective on the database of each member.
 func MaxGrowth(bytes int64) v1alpha1.Objective {
-	return v1alpha1.Objective{Type: v1alpha1.ObjectiveDatabaseGrowth, DatabaseGrowth: &v1alpha1.MemberBytesObjective{MaxBytes: bytes}}
+	return v1alpha1.Objective{Type: spec.ObjectiveDatabaseGrowth, DatabaseGrowth: &v1alpha1.MemberBytesObjective{MaxBytes: bytes}}
 }
 
 // WindowStart is the start of every pod's measured window.

@@ -19,7 +19,7 @@ func searching(changes ...func(*v1alpha1.EtcdBenchmarkSuite)) *v1alpha1.EtcdBenc
 	s := table()
 	s.Spec.Loads, s.Spec.Workloads = nil, s.Spec.Workloads[:1]
 	s.Spec.Workloads[0].Objectives = []v1alpha1.Objective{{
-		Name: "p99", Type: v1alpha1.ObjectiveLatency,
+		Name: "p99", Type: spec.ObjectiveLatency,
 		Latency: &v1alpha1.LatencyObjective{Operation: spec.OperationPut, Statistic: spec.StatisticP99, MaxMicroseconds: 25000},
 	}}
 	s.Spec.Search = &v1alpha1.SuiteSearch{

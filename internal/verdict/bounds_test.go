@@ -52,7 +52,7 @@ func TestObjectivesAreJudgedByBounds(t *testing.T) {
 	within := runtest.MaxFsync(v1alpha1.MemberStatisticMean, 1_000_000)
 	flushed := runtest.Told(runtest.Flushed(50))
 	stddev := func(micros int64) v1alpha1.Objective { return runtest.MaxLatency(spec.StatisticStddev, micros) }
-	rate := v1alpha1.Objective{Name: "rate", Type: v1alpha1.ObjectiveAchievedRate, AchievedRate: &v1alpha1.AchievedRateObjective{MinPercent: 100}}
+	rate := v1alpha1.Objective{Name: "rate", Type: spec.ObjectiveAchievedRate, AchievedRate: &v1alpha1.AchievedRateObjective{MinPercent: 100}}
 	type changes = []func(*results.Snapshot)
 	for name, tc := range map[string]struct {
 		objective v1alpha1.Objective

@@ -54,7 +54,7 @@ func TestEventsOfUnansweredPutsKeepObjectivesFromBeingMet(t *testing.T) {
 			})
 			s := results.Summarize([]*results.Snapshot{snap})
 			b := runtest.Puts()
-			b.Spec.Objectives = []v1alpha1.Objective{{Name: "events", Type: v1alpha1.ObjectiveLatency, Latency: &v1alpha1.LatencyObjective{
+			b.Spec.Objectives = []v1alpha1.Objective{{Name: "events", Type: spec.ObjectiveLatency, Latency: &v1alpha1.LatencyObjective{
 				Operation: spec.OperationWatchEvent, Statistic: tc.statistic, MaxMicroseconds: limit,
 			}}}
 			got, _ := Judge(b, &s, v1alpha1.ReasonCompleted)

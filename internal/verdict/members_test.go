@@ -12,11 +12,11 @@ import (
 )
 
 func maxMemory(bytes int64) v1alpha1.Objective {
-	return v1alpha1.Objective{Type: v1alpha1.ObjectiveMemberMemory, MemberMemory: &v1alpha1.MemberBytesObjective{MaxBytes: bytes}}
+	return v1alpha1.Objective{Type: spec.ObjectiveMemberMemory, MemberMemory: &v1alpha1.MemberBytesObjective{MaxBytes: bytes}}
 }
 
 func maxCPU(millicores int64) v1alpha1.Objective {
-	return v1alpha1.Objective{Type: v1alpha1.ObjectiveMemberCPU, MemberCPU: &v1alpha1.MemberCPUObjective{MaxMillicores: millicores}}
+	return v1alpha1.Objective{Type: spec.ObjectiveMemberCPU, MemberCPU: &v1alpha1.MemberCPUObjective{MaxMillicores: millicores}}
 }
 
 func TestJudgeMembers(t *testing.T) {
@@ -51,17 +51,17 @@ func TestJudgeMembers(t *testing.T) {
 		"samples too far off the window":    {runtest.MaxFsync(mean, 2000), []*results.MemberWindow{late}, not, ""},
 		"a window that did not arrive":      {runtest.MaxFsync(mean, 2000), []*results.MemberWindow{nil}, not, ""},
 		"no members":                        {runtest.MaxFsync(mean, 2000), nil, not, ""},
-		"a metric that is not served":       {runtest.MaxCount(v1alpha1.ObjectiveSlowApplies, 9), []*results.MemberWindow{runtest.Flushed(1000, runtest.Without(results.FigureSlowApplies))}, not, ""},
-		"no slow applies":                   {runtest.MaxCount(v1alpha1.ObjectiveSlowApplies, 0), []*results.MemberWindow{good}, isMet, "0 at etcd-a"},
-		"a leader change":                   {runtest.MaxCount(v1alpha1.ObjectiveLeaderChanges, 0), []*results.MemberWindow{good}, isMissed, "1 at etcd-a"},
-		"failed proposals":                  {runtest.MaxCount(v1alpha1.ObjectiveFailedProposals, 3), []*results.MemberWindow{good}, isMet, "3 at etcd-a"},
+		"a metric that is not served":       {runtest.MaxCount(spec.ObjectiveSlowApplies, 9), []*results.MemberWindow{runtest.Flushed(1000, runtest.Without(results.FigureSlowApplies))}, not, ""},
+		"no slow applies":                   {runtest.MaxCount(spec.ObjectiveSlowApplies, 0), []*results.MemberWindow{good}, isMet, "0 at etcd-a"},
+		"a leader change":                   {runtest.MaxCount(spec.ObjectiveLeaderChanges, 0), []*results.MemberWindow{good}, isMissed, "1 at etcd-a"},
+		"failed proposals":                  {runtest.MaxCount(spec.ObjectiveFailedProposals, 3), []*results.MemberWindow{good}, isMet, "3 at etcd-a"},
 		"growth":                            {runtest.MaxGrowth(1999), []*results.MemberWindow{good}, isMissed, "2,000 B at etcd-a"},
 		"growth within":                     {runtest.MaxGrowth(2000), []*results.MemberWindow{good}, isMet, "2,000 B at etcd-a"},
 		"growth from an unknown size":       {runtest.MaxGrowth(2000), []*results.MemberWindow{runtest.Flushed(9, runtest.Without(results.FigureDatabaseStartBytes))}, not, ""},
 		"memory":                            {maxMemory(1<<30 - 1), []*results.MemberWindow{good}, isMissed, "1,073,741,824 B at etcd-a"},
 		"processors":                        {maxCPU(1500), []*results.MemberWindow{good}, isMet, "1,500 millicores at etcd-a"},
 		"too many processors":               {maxCPU(1499), []*results.MemberWindow{good}, isMissed, "1,500 millicores at etcd-a"},
-		"a round trip that is not served": {v1alpha1.Objective{Type: v1alpha1.ObjectivePeerRoundTrip, PeerRoundTrip: &v1alpha1.MemberDurationObjective{MaxMicroseconds: 1}},
+		"a round trip that is not served": {v1alpha1.Objective{Type: spec.ObjectivePeerRoundTrip, PeerRoundTrip: &v1alpha1.MemberDurationObjective{MaxMicroseconds: 1}},
 			[]*results.MemberWindow{good}, not, ""},
 	}
 	for name, tc := range tests {
@@ -242,7 +242,7 @@ func TestRatesByClocksThatDiffer(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			b := runtest.Puts(tc.change, runtest.Objectives(runtest.MinThroughput(tc.limit), v1alpha1.Objective{
-				Name: "share", Type: v1alpha1.ObjectiveAchievedRate, AchievedRate: &v1alpha1.AchievedRateObjective{MinPercent: int32(tc.limit)},
+				Name: "share", Type: spec.ObjectiveAchievedRate, AchievedRate: &v1alpha1.AchievedRateObjective{MinPercent: int32(tc.limit)},
 			}))
 			b.Status.Pods = []v1alpha1.PodStatus{{ClockOffsetMicroseconds: new(tc.apart.Microseconds())}, {Index: 1}}
 			got, _ := Judge(b, &s, v1alpha1.ReasonCompleted)
@@ -262,7 +262,7 @@ func TestRatesByClocksThatDiffer(t *testing.T) {
 func TestMembersThatWereNotListedMeetNothing(t *testing.T) {
 	unlisted := func(s *results.Snapshot) { s.Target.Unlisted = "no answer" }
 	for limit, want := range map[int64]v1alpha1.ObjectiveResult{5: v1alpha1.ObjectiveUnknown, 0: v1alpha1.ObjectiveMissed} {
-		o := runtest.MaxCount(v1alpha1.ObjectiveLeaderChanges, limit)
+		o := runtest.MaxCount(spec.ObjectiveLeaderChanges, limit)
 		s := results.Summarize([]*results.Snapshot{runtest.Measured(0, 50, runtest.Told(runtest.Flushed(1000)), unlisted)})
 		got, _ := Judge(runtest.Puts(runtest.Objectives(o)), &s, v1alpha1.ReasonCompleted)
 		if got[0].Result != want || want == v1alpha1.ObjectiveUnknown && !strings.Contains(got[0].Message, "no answer") {

@@ -15,8 +15,6 @@ func newDelete(w spec.Workload) kind {
 
 func (deletion) operations() []spec.Operation { return []spec.Operation{spec.OperationDelete} }
 
-func (deletion) unary() bool { return true }
-
 func (deletion) at(w *Workload, stream Stream, n int64) Operation {
 	return Operation{Kind: spec.OperationDelete, Key: w.key(stream, n), Value: n, Needs: 1}
 }

@@ -48,7 +48,6 @@ func (k *KeyWriter) IsNumbered(key []byte) bool {
 // The limits of the API or above. Within them, sums and products of a plan's numbers do not overflow, and loops over
 // them end in reasonable time.
 const (
-	maxKeys     = 1_000_000_000
 	maxKeyBytes = 4096
 	maxSeconds  = 7 * 24 * 60 * 60
 )
@@ -56,7 +55,7 @@ const (
 // checkKeys returns all errors of keys and values, joined.
 func checkKeys(k spec.Keys, v spec.Values) []error {
 	return []error{
-		Wanted(k.Count >= 1 && k.Count <= maxKeys, "keys.count", fmt.Sprintf("1 to %d", maxKeys), k.Count),
+		Wanted(k.Count >= 1 && k.Count <= spec.MaxKeys, "keys.count", fmt.Sprintf("1 to %d", spec.MaxKeys), k.Count),
 		Wanted(int(k.SizeBytes) >= len(strconv.FormatInt(max(k.Count-1, 0), 10)) && k.SizeBytes <= maxKeyBytes, "keys.sizeBytes",
 			fmt.Sprintf("enough bytes to write keys.count different decimal numbers, at most %d", maxKeyBytes), k.SizeBytes),
 		checkDistribution(k),

@@ -27,8 +27,6 @@ type kind interface {
 	// check returns all errors of the workload, and of the run's other settings for it.
 	check(r *Run) []error
 
-	// unary: each request has exactly one response, so it needs no stream.
-	unary() bool
 	// width is how many consecutive keys a request covers.
 	width() int64
 	// several is how many keys an operation on several has, and writePercent the percentage of them that it writes.
@@ -75,7 +73,6 @@ func (base) check(*Run) []error                                 { return nil }
 func (base) width() int64                                       { return 1 }
 func (base) several() int                                       { return 0 }
 func (base) writePercent() int                                  { return 100 }
-func (base) unary() bool                                        { return false }
 func (base) consistency() spec.Consistency                      { return spec.Linearizable }
 func (base) contest() *contest                                  { return nil }
 func (base) sessions() bool                                     { return false }

@@ -54,8 +54,6 @@ func (k lease) preload(r *Run) int64 {
 	return k.leases(r)
 }
 
-func (k lease) unary() bool { return k.settings.KeepAlive == nil }
-
 func (lease) preloaded(w *Workload, number int64) Operation {
 	return Operation{Kind: spec.OperationLeaseGrant, Subject: OnLease, Lease: w.run.LeaseID(LeasePreloaded, number)}
 }

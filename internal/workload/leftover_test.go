@@ -6,14 +6,13 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
-// No command deletes a key of others: zkCli.sh has no deletion that checks anything, so its command only lists.
 func TestLeftoverCommands(t *testing.T) {
 	r := valid()
 	r.Prefix = "it's a/"
 	for datastore, want := range map[spec.Datastore]string{
 		spec.Etcd:      `kubectl etcdbench clean --endpoints 'a:1,b:1' 'it'\''s a/'`,
 		spec.Kine:      `kubectl etcdbench clean --endpoints 'a:1,b:1' 'it'\''s a/'`,
-		spec.ZooKeeper: `zkCli.sh -server 'a:1' ls -R '/it'\''s a'`,
+		spec.ZooKeeper: `kubectl etcdbench clean --datastore ZooKeeper --endpoints 'a:1,b:1' 'it'\''s a/'`,
 	} {
 		if got := r.Leftover(datastore, []string{"a:1", "b:1"}).Command; got != want {
 			t.Errorf("%s: got %s, wanted %s", datastore, got, want)

@@ -38,8 +38,6 @@ func (k mixed) growth(r *Run) (preload, request float64, known bool) {
 
 func (k mixed) consistency() spec.Consistency { return k.settings.Consistency }
 
-func (k mixed) unary() bool { return !k.settings.InTransaction }
-
 func (k mixed) check(r *Run) []error {
 	return append(k.keyed.check(r),
 		oneOf("workload.mixed.consistency", k.settings.Consistency, consistencies...),

@@ -11,8 +11,6 @@ func (put) operations() []spec.Operation { return []spec.Operation{spec.Operatio
 
 func (put) preload(*Run) int64 { return 0 }
 
-func (put) unary() bool { return true }
-
 func (put) at(w *Workload, stream Stream, n int64) Operation {
 	return Write(w.key(stream, n), n)
 }

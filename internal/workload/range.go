@@ -20,10 +20,6 @@ func (readRange) operations() []spec.Operation { return []spec.Operation{spec.Op
 
 func (readRange) at(w *Workload, stream Stream, n int64) Operation { return get1(w, stream, n) }
 
-func (k readRange) unary() bool {
-	return k.settings.Delivery != spec.DeliveryPages && k.settings.Delivery != spec.DeliveryStream
-}
-
 func (k readRange) growth(r *Run) (preload, request float64, known bool) {
 	return float64(k.space.Count) * k.entry(r), 0, true
 }
@@ -46,7 +42,7 @@ func (k readRange) check(r *Run) []error {
 		Wanted(limit >= 0 && (limit == 0 || limit < k.width()), "workload.range.limit", "less than keysPerRequest", limit),
 		Wanted(!s.CountOnly || !s.KeysOnly && limit == 0, "workload.range.countOnly", "neither keysOnly nor limit with it", s.CountOnly),
 		Wanted((pages > 0) == (s.Delivery == spec.DeliveryPages) && pages >= 0 && pages < max(k.width(), 1), "workload.range.keysPerPage", "less than keysPerRequest, and none without pages", pages),
-		Wanted(k.unary() || !s.CountOnly && limit == 0, "workload.range.delivery", "Whole with countOnly or limit", s.Delivery),
+		Wanted(s.Delivery == spec.DeliveryWhole || !s.CountOnly && limit == 0, "workload.range.delivery", "Whole with countOnly or limit", s.Delivery),
 	)
 }
 

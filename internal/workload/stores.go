@@ -3,30 +3,12 @@ package workload
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
-
-// store has the store-specific functions outside its driver.
-type store struct {
-	// check returns all reasons why the store does not support the run.
-	check func(r *Run) []error
-	// leftover returns what a user does about a run's keys that are left at these addresses.
-	leftover func(r *Run, endpoints []string) Leftover
-}
-
-var stores = map[spec.Datastore]store{
-	spec.Etcd:      {check: anything, leftover: cleanedByPlugin},
-	spec.Kine:      {check: checkKine, leftover: cleanedByPlugin},
-	spec.ZooKeeper: {check: checkZooKeeper, leftover: listedByZooKeeper},
-}
-
-// anything is the check of a store that supports every run.
-func anything(*Run) []error { return nil }
 
 // Leftover is what a user does about keys that a run has left: a sentence that ends in a colon, and a shell command. The
 // command never deletes a key that is not the run's.
@@ -35,34 +17,54 @@ type Leftover struct{ Intro, Command string }
 // String returns both.
 func (l Leftover) String() string { return l.Intro + " " + l.Command }
 
-// Leftover returns what a user does about the run's keys that are left in a store at these addresses.
+// Leftover returns what a user does about the run's keys that are left in a store at these addresses. The command recognizes
+// kine.
 func (r *Run) Leftover(d spec.Datastore, endpoints []string) Leftover {
-	return stores[d].leftover(r, endpoints)
-}
-
-// cleanedByPlugin is for stores that clean of the plugin serves.
-func cleanedByPlugin(r *Run, endpoints []string) Leftover {
 	command := "kubectl etcdbench clean "
+	if d != spec.Etcd && d != spec.Kine {
+		command += "--datastore " + string(d) + " "
+	}
 	if len(endpoints) > 0 {
 		command += "--endpoints " + text.Quoted(strings.Join(endpoints, ",")) + " "
 	}
 	return Leftover{"To delete them, with the same flags for TLS and user as etcdctl:", command + text.Quoted(r.Prefix)}
 }
 
-// CheckStore returns all reasons why a store does not support the run; nil if it does.
+// CheckStore returns all reasons why a store and its transport do not support the run, joined; nil if they do. The row of
+// an unknown store lists nothing, so everything is refused.
 func (r *Run) CheckStore(d spec.Datastore) error {
-	traits, ok := d.Store()
-	if !ok {
-		return Wanted(false, "target.datastore", fmt.Sprintf("one of %v", spec.Datastores()), d)
+	row, _ := d.Store()
+	transport, variant := r.Load.Transport, r.Workload.Variant()
+	errs := []error{
+		oneOf("target.datastore", d, spec.Datastores()...),
+		Listed("load.transport", transport, row.Transports, d),
+		Listed("workload", variant, row.Workloads, d),
+		Wanted(slices.Contains(transport.Workloads(), variant), "load.transport", fmt.Sprintf("one that sends %s: %s sends %q", variant, transport, transport.Workloads()), transport),
+		Wanted(row.KeyPrefix.Accept(r.Prefix), "prefix", fmt.Sprintf("one that matches %q and not %q for %s", row.KeyPrefix.Match, row.KeyPrefix.Except, d), r.Prefix),
 	}
-	carries, ok := traits.Transports[r.Load.Transport]
-	if !ok {
-		known := slices.Sorted(maps.Keys(traits.Transports))
-		return Wanted(false, "load.transport", fmt.Sprintf("one of %v for %s", known, d), r.Load.Transport)
-	}
-	errs := []error{Wanted(carries != spec.Unary || r.kind().unary(), "load.transport", "one that carries every workload: this one carries "+string(carries), r.Load.Transport)}
 	for _, disturbance := range r.Disturbances {
-		errs = append(errs, Wanted(slices.Contains(traits.Disturbances, disturbance.Type), "disturbances.type", fmt.Sprintf("one of %v for %s", traits.Disturbances, d), disturbance.Type))
+		errs = append(errs, Listed("disturbances.type", disturbance.Type, row.Disturbances, d))
 	}
-	return errors.Join(append(errs, stores[d].check(r)...)...)
+	if r.Keys().Count > 0 {
+		errs = append(errs, r.checkLimits(row.Keys, d)...)
+	}
+	return errors.Join(errs...)
+}
+
+// checkLimits checks the keys of a workload that chooses keys.
+func (r *Run) checkLimits(l spec.KeyLimits, d spec.Datastore) []error {
+	keys, values := r.Keys(), r.Values()
+	once := r.Load.Requests != nil && *r.Load.Requests <= keys.Count
+	return []error{
+		Listed("keys.distribution", keys.Distribution, l.Distributions, d),
+		Wanted(keys.SizeBytes >= l.MinSizeBytes && keys.Count <= l.MaxCount, "keys", fmt.Sprintf("at least %d bytes, and at most %d keys, for %s", l.MinSizeBytes, l.MaxCount, d), keys),
+		Wanted(values.SizeBytes <= l.MaxValueBytes, "values.sizeBytes", fmt.Sprintf("at most %d for %s", l.MaxValueBytes, d), values.SizeBytes),
+		Wanted(l.Rewrites || once, "load.requests", fmt.Sprintf("at most keys.count for %s", d), r.Load.RequestBound()),
+		Wanted(l.Rewrites || r.Load.WarmupSeconds == 0, "load.warmupSeconds", fmt.Sprintf("0 for %s", d), r.Load.WarmupSeconds),
+	}
+}
+
+// Listed wants one of the values that the row of a store or a transport lists.
+func Listed[T, Row ~string](field string, found T, values []T, row Row) error {
+	return Wanted(slices.Contains(values, found), field, fmt.Sprintf("one of %q for %s", values, row), found)
 }

@@ -31,5 +31,5 @@ func TestStoresRefuseUnknownValues(t *testing.T) {
 	r := valid()
 	requireProblem(t, r.CheckStore("Lake"), "target.datastore: wanted one of [Etcd Kine ZooKeeper]")
 	r.Load.Transport = "Carrier"
-	requireProblem(t, r.CheckStore(spec.Etcd), "load.transport: wanted one of [Client Fast] for Etcd")
+	requireProblem(t, r.CheckStore(spec.Etcd), `load.transport: wanted one of ["Client" "Fast"] for Etcd`)
 }

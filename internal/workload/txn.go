@@ -42,8 +42,6 @@ func (k txn) at(w *Workload, stream Stream, n int64) Operation {
 
 func (k txn) several() int { return k.settings.Puts() }
 
-func (txn) unary() bool { return true }
-
 func (k txn) growth(r *Run) (preload, request float64, known bool) {
 	entry := k.entry(r)
 	return float64(k.preload(r)) * entry, float64(max(k.settings.Puts(), 1)) * entry, true

@@ -59,7 +59,7 @@ func suiteSpec(target v1alpha1.Target) v1alpha1.EtcdBenchmarkSuiteSpec {
 	return v1alpha1.EtcdBenchmarkSuiteSpec{
 		Targets: []v1alpha1.SuiteTarget{{Name: "etcd", Target: target}},
 		Workloads: []v1alpha1.SuiteWorkload{{Name: "put", Workload: puts(64), Objectives: []v1alpha1.Objective{{
-			Name: "rate", Type: v1alpha1.ObjectiveThroughput, Throughput: &v1alpha1.ThroughputObjective{MinPerSecond: 1},
+			Name: "rate", Type: spec.ObjectiveThroughput, Throughput: &v1alpha1.ThroughputObjective{MinPerSecond: 1},
 		}}}},
 		Loads: []v1alpha1.SuiteLoad{{Name: "c4", Load: load(1, 2)}},
 	}

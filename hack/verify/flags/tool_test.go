@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -20,6 +21,7 @@ func toolFlags(t *testing.T, module string) map[flag]bool {
 	t.Helper()
 	download := exec.Command("go", "mod", "download", "-json", "go.etcd.io/etcd/v3")
 	download.Dir = filepath.Join("..", "..", "tools", module)
+	download.Env = append(os.Environ(), "GOWORK=off")
 	out, err := download.Output()
 	if err != nil {
 		t.Fatalf("getting the sources of %s: %v: %s", module, err, out)

@@ -55,6 +55,8 @@ func directions() []direction {
 			why: "connections know no protocol"},
 		{from: []string{"./internal/datastore/reach"}, not: []string{"./internal/datastore/etcd", "./internal/datastore/zookeeper", "go.etcd.io", "github.com/go-zookeeper", "google.golang.org/grpc"},
 			why: "what drivers share knows no store"},
+		{from: []string{"./internal/ownership"}, not: append([]string{"./api/v1alpha1", "./controllers", "./internal/datastore", "go.etcd.io", "github.com/go-zookeeper", "google.golang.org/grpc"}, kubernetes...),
+			why: "ownership knows no store"},
 		{from: []string{"./internal/datastore/zookeeper"}, not: []string{"./internal/datastore/etcd", "./internal/datastore/wire", "go.etcd.io", "google.golang.org/grpc"},
 			why: "a store's driver knows that store alone"},
 		{from: []string{"./internal/datastore/etcd"}, not: []string{"./internal/datastore/zookeeper", "github.com/go-zookeeper"},

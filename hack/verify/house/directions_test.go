@@ -56,10 +56,10 @@ func anyBelow(packages []pkg, root string) bool {
 	return false
 }
 
-// projectPackages lists the packages of the main module.
+// projectPackages lists the packages of the product, and of hack.
 func projectPackages(t *testing.T) []pkg {
 	t.Helper()
-	list := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports,Deps,Dir,GoFiles", "./...")
+	list := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports,Deps,Dir,GoFiles", "./...", "./hack/...")
 	list.Dir = root
 	output, err := list.Output()
 	if err != nil {

@@ -1,5 +1,6 @@
-// Command vulnerabilities runs govulncheck on the module of the current folder, with the database in GOVULNDB, or Go's
-// own.
+// Command vulnerabilities runs govulncheck on packages, with the database in GOVULNDB, or Go's own:
+//
+//	go run ./hack/verify/vulnerabilities ./... ./hack/...
 //
 // It imports the standard library only, and runs the program in bin/tools. Its one invariant: it passes if no known
 // vulnerability is called, or if the database cannot be reached; then it prints one line that says that nothing was
@@ -32,16 +33,17 @@ const (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	c := check{govulncheck: filepath.Join("bin", "tools", "govulncheck"), database: cmp.Or(os.Getenv("GOVULNDB"), database), output: os.Stdout}
+	c := check{packages: os.Args[1:], govulncheck: filepath.Join("bin", "tools", "govulncheck"), database: cmp.Or(os.Getenv("GOVULNDB"), database), output: os.Stdout}
 	if err := c.run(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "vulnerabilities:", err)
 		os.Exit(1)
 	}
 }
 
-// check is one check of a module.
+// check is one check of packages.
 type check struct {
-	// govulncheck is the path of the program. dir is the module, or "" for this one.
+	packages []string
+	// govulncheck is the path of the program. dir is the folder in which it runs, or "" for this one.
 	govulncheck, dir string
 	// database is a URL with the scheme http, https or file.
 	database string
@@ -60,7 +62,7 @@ func (c check) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, program, "-db="+c.database, "./...")
+	cmd := exec.CommandContext(ctx, program, append([]string{"-db=" + c.database}, c.packages...)...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = c.dir, c.output, c.output
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("found calls of known vulnerabilities, listed above: update the modules: %w", err)

@@ -49,7 +49,7 @@ func databaseOf(t *testing.T, symbol string) (dir string) {
 
 func TestAVulnerabilityThatIsCalledFails(t *testing.T) {
 	var output strings.Builder
-	c := check{govulncheck: govulncheck, dir: program(t), database: "file://" + databaseOf(t, "ToUpper"), output: &output}
+	c := check{packages: []string{"./..."}, govulncheck: govulncheck, dir: program(t), database: "file://" + databaseOf(t, "ToUpper"), output: &output}
 	if err := c.run(t.Context()); err == nil || !strings.Contains(output.String(), "Your code is affected by 1 vulnerability") {
 		t.Errorf("wanted a failure that names GO-2026-0001, found %v and:\n%s", err, output.String())
 	}
@@ -57,7 +57,7 @@ func TestAVulnerabilityThatIsCalledFails(t *testing.T) {
 
 func TestAVulnerabilityThatIsNotCalledPasses(t *testing.T) {
 	var output strings.Builder
-	c := check{govulncheck: govulncheck, dir: program(t), database: "file://" + databaseOf(t, "ToTitle"), output: &output}
+	c := check{packages: []string{"./..."}, govulncheck: govulncheck, dir: program(t), database: "file://" + databaseOf(t, "ToTitle"), output: &output}
 	if err := c.run(t.Context()); err != nil || strings.Contains(output.String(), "NOT checked") {
 		t.Errorf("wanted it to be checked and to pass, found %v and:\n%s", err, output.String())
 	}
@@ -68,7 +68,7 @@ func TestAnUnreadableModuleFails(t *testing.T) {
 	dir := program(t)
 	write(t, "package main\n\nfunc main() { missing() }\n", dir, "main.go")
 	var output strings.Builder
-	c := check{govulncheck: govulncheck, dir: dir, database: "file://" + databaseOf(t, "ToTitle"), output: &output}
+	c := check{packages: []string{"./..."}, govulncheck: govulncheck, dir: dir, database: "file://" + databaseOf(t, "ToTitle"), output: &output}
 	if err := c.run(t.Context()); err == nil {
 		t.Errorf("wanted a failure, found:\n%s", output.String())
 	}

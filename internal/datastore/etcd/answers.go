@@ -27,7 +27,7 @@ func (d *Driver) answers(ctx context.Context, endpoint string) bool {
 	client, err := clientv3.New(config)
 	if err == nil {
 		defer client.Close()
-		_, err = client.Get(ctx, d.markerKey())
+		_, err = client.Get(ctx, d.run.Marker())
 	}
 	if ctx.Err() != nil {
 		return false

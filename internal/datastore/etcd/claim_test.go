@@ -2,7 +2,6 @@ package etcd
 
 import (
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -56,27 +55,6 @@ func TestNoPrefixLiesWithinAnother(t *testing.T) {
 		"beside the load's keys":       {"bench/", "bench/.lock/", otherUID},
 		"an empty part, and the first": {"bench/", "bench//", otherUID},
 	}, func(prefix, uid string) load.Driver { return newDriver(t, under(cluster.Endpoints, prefix, uid), 0) })
-}
-
-// If two runs with nested prefixes claim at once, at most one of them succeeds.
-func TestNestedPrefixesAreNotClaimedAtOnce(t *testing.T) {
-	cluster, client := oneMember(t)
-	outer := newDriver(t, under(cluster.Endpoints, "bench/", otherUID), 0)
-	inner := newDriver(t, under(cluster.Endpoints, "bench/1/", ownUID), 0)
-	for range 20 {
-		var claiming sync.WaitGroup
-		errs := make([]error, 2)
-		for i, d := range []*Driver{outer, inner} {
-			claiming.Go(func() { errs[i] = d.Claim(withTimeout(t)) })
-		}
-		claiming.Wait()
-		if (errs[0] == nil) == (errs[1] == nil) {
-			t.Fatalf("the outer claim: %v, the inner one: %v; wanted that one of them succeeds", errs[0], errs[1])
-		}
-		for key := range keysUnder(t, client, "bench/") {
-			remove(t, client, key)
-		}
-	}
 }
 
 // One transaction checks all prefixes around the deepest one.

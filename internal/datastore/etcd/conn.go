@@ -75,7 +75,7 @@ func (d *Driver) dialMember(ctx context.Context, endpoint string) (*clientv3.Cli
 	d.mutex.Lock()
 	want := d.topology.at(endpoint)
 	d.mutex.Unlock()
-	found, err := get(ctx, client, d.markerKey(), clientv3.WithSerializable(), clientv3.WithCountOnly())
+	found, err := get(ctx, client, d.run.Marker(), clientv3.WithSerializable(), clientv3.WithCountOnly())
 	if err == nil && found.Header.MemberId != want {
 		err = d.wrongMember(endpoint, found.Header.MemberId, want)
 	}

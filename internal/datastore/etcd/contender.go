@@ -137,7 +137,7 @@ func (k *contender) leaveQueue(ctx context.Context, resp *load.Response) {
 
 // endSessions ends the sessions of this pod's clients and revokes their leases, so that other pods need not wait for
 // locks that were not released. Leases that cannot be revoked here are revoked later with all leases of the run.
-func (d *Driver) endSessions(ctx context.Context, client *clientv3.Client) {
+func (d *Driver) endSessions(ctx context.Context) {
 	d.mutex.Lock()
 	ended := d.contenders
 	d.contenders = nil
@@ -148,5 +148,5 @@ func (d *Driver) endSessions(ctx context.Context, client *clientv3.Client) {
 		k.locks.close()
 		ids[i] = k.lease
 	}
-	_ = revokeSome(ctx, client, ids)
+	_ = d.revokeSome(ctx, ids)
 }

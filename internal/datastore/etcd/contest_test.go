@@ -264,7 +264,7 @@ func competitors(t *testing.T, p plan.Plan) (all []numbered) {
 				all = append(all, numbered{own, client % namesOf(p)})
 			}
 		}
-		t.Cleanup(func() { d.endSessions(context.WithoutCancel(t.Context()), d.control) })
+		t.Cleanup(func() { d.endSessions(context.WithoutCancel(t.Context())) })
 	}
 	return all
 }

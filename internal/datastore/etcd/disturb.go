@@ -33,7 +33,7 @@ var errNothingToCompact = errors.New("nothing to compact: too few revisions were
 // compact compacts the whole store except for its newest revisions. It waits until the member that it asked has removed
 // the history from its database: without that, the call returns when the members have agreed on the compaction.
 func (d *Driver) compact(ctx context.Context, client *clientv3.Client, keep int64) error {
-	now, err := client.Get(ctx, d.markerKey(), clientv3.WithCountOnly())
+	now, err := client.Get(ctx, d.run.Marker(), clientv3.WithCountOnly())
 	if err != nil {
 		return err
 	}

@@ -254,7 +254,7 @@ func TestAStormLetsItsLeasesExpire(t *testing.T) {
 		}
 	}
 	// A pod that was given up writes no key.
-	if _, err := client.Delete(t.Context(), d.podKey()); err != nil {
+	if _, err := client.Delete(t.Context(), d.run.PodKey()); err != nil {
 		t.Fatal(err)
 	}
 	if steps := disturb(t, d, p.Disturbances[0]); len(steps) != 1 || !errors.Is(steps[0].Err, load.ErrDisowned) || len(keysUnder(t, client, ownPrefix)) > 1 {

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -14,27 +13,30 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/login"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 // Driver is load.Driver for etcd. Everything but the load goes over clientv3.
 type Driver struct {
+	*ownership.Ownership
+	*ownership.TargetLock
+	run    *ownership.Run
+	claims *claims
+	lock   *targetLock
+
 	plan     plan.Plan
 	settings settings
 	index    int
 	requests load.RequestCounter
 	// compacted is the newest revision that this driver has compacted.
 	compacted atomic.Int64
-	// deleted is how far the deletion of the run's keys has come.
-	deleted sweptKeys
 	// storms is the number of lease storms so far.
 	storms atomic.Int64
 
 	// registry is what the driver knows of the objects of a Kubernetes registry.
 	registry *registry
-	// lock is used by one goroutine at a time.
-	lock targetLock
 	// hidesOutages: the server reports with the code Unknown that its database does not answer, as kine does.
 	hidesOutages bool
 	// secrets reads the credentials, once.
@@ -65,8 +67,6 @@ type Driver struct {
 	// following stops the goroutine that follows the leader.
 	following context.CancelFunc
 	followed  sync.WaitGroup
-	// began is when this pod made its first sign of life.
-	began atomic.Pointer[time.Time]
 	// watching counts the goroutines of watchers, which end with their contexts.
 	watching sync.WaitGroup
 }
@@ -90,10 +90,21 @@ func New(p plan.Plan, index int) *Driver {
 		plan: p, settings: settingsOf(p.Workload), index: index, registry: newRegistry(p, index),
 		secrets: sync.OnceValues(func() (*credentials, error) { return readCredentials(p.Target) }),
 	}
+	d.run = runOf(p, index)
+	d.claims, d.lock = d.ownClaims(), &targetLock{driver: d}
+	d.Ownership, d.TargetLock = ownership.New(d.run, d.claims), ownership.NewTargetLock(d.run, d.lock)
 	d.tokens = sync.OnceValue(func() *login.Tokens { return login.New(d.logIn, dialTimeout) })
 	// The transport is known, because the plan was validated.
 	d.transport = transports[p.Load.Transport](d)
 	return d
+}
+
+// runOf returns the run of the pod with this index.
+func runOf(p plan.Plan, index int) *ownership.Run {
+	return &ownership.Run{
+		Prefix: p.Prefix, UID: p.RunUID, Pod: index, RequestTimeoutSeconds: p.Load.RequestTimeoutSeconds,
+		Things: p.Keys().Count + p.LeaseCount() + p.StormKeys(),
+	}
 }
 
 // Requests implements load.Driver.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	"google.golang.org/grpc/codes"
@@ -59,6 +60,10 @@ func explainNetwork(err error) (results.FailureReason, string) {
 func settled(ctx context.Context, err error, endpoint string) error {
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
+	}
+	if deadline, ok := ctx.Deadline(); err != nil && ok && !time.Now().Before(deadline) {
+		// gRPC has noticed the deadline just before ctx does.
+		return context.DeadlineExceeded
 	}
 	return explain(err, endpoint)
 }

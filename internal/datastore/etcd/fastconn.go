@@ -71,7 +71,7 @@ func (f *fastTransport) open() (*fast.Client, error) {
 	config := fast.Config{
 		Calls: calls(), Options: d.settings.Options,
 		TLS: creds.tls, DialTimeout: dialTimeout, KeepAliveTime: keepAliveTime, KeepAliveTimeout: keepAliveTimeout,
-		Members: wanted, MemberKey: []byte(d.markerKey()), AnsweredBy: d.answerers.saw,
+		Members: wanted, MemberKey: []byte(d.run.Marker()), AnsweredBy: d.answerers.saw,
 	}
 	if creds.username != "" {
 		config.Tokens = d.tokens()

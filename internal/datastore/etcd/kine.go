@@ -2,25 +2,20 @@ package etcd
 
 import (
 	"context"
-	"fmt"
 	"hash/fnv"
-	"sync"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
-	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.etcd.io/etcd/client/v3/kubernetes"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 // Kine is load.Driver for kine, which serves the API servers of K3s from a SQL database. It connects as the driver of
@@ -28,9 +23,10 @@ import (
 // revision, a time to live for a key, listings and watches. It has no members, no users, and no leases that can be
 // renewed or listed.
 type Kine struct {
+	*ownership.Ownership
+	*ownership.TargetLock
 	driver *Driver
-	// marked: this pod has sent a request to create the marker.
-	marked bool
+	claims *kineClaims
 }
 
 var (
@@ -43,8 +39,14 @@ var (
 func NewKine(p plan.Plan, index int) *Kine {
 	d := New(p, index)
 	d.hidesOutages = true
-	return &Kine{driver: d}
+	d.run.Things = deletionFactor * p.PreloadCount()
+	folder, _ := workload.RegistryRange(p.Prefix)
+	own := newKineClaims(d, d.run, ownership.Keyspace{Folder: folder, IsOwn: func(name string) bool { return workload.IsObject(p.Prefix, []byte(name)) }})
+	return &Kine{driver: d, claims: own, Ownership: ownership.New(d.run, own), TargetLock: ownership.NewTargetLock(d.run, own)}
 }
+
+// deletionFactor is how much longer kine needs for a deletion than etcd.
+const deletionFactor = 8
 
 // Connect implements load.Driver.
 func (k *Kine) Connect(ctx context.Context, connection int) (load.Conn, error) {
@@ -139,110 +141,4 @@ func (k *Kine) guardControlPlane(ctx context.Context, client *clientv3.Client) e
 		}
 	}
 	return nil
-}
-
-// kineClient sends the transactions that kine serves.
-type kineClient struct{ kubernetes.Client }
-
-func (k *Kine) client(ctx context.Context) (kineClient, error) {
-	client, err := k.driver.controlClient(ctx)
-	return kineClient{kubernetes.Client{Client: client}}, err
-}
-
-// get returns nil if the key does not exist.
-func (c kineClient) get(ctx context.Context, key string) (*mvccpb.KeyValue, error) {
-	found, err := c.read(ctx, key)
-	if err != nil || len(found) == 0 {
-		return nil, err
-	}
-	return found[0], nil
-}
-
-// list returns the first keys of a range, without values.
-func (c kineClient) list(ctx context.Context, from, to string, most int64) ([]*mvccpb.KeyValue, error) {
-	return c.read(ctx, from, clientv3.WithRange(to), clientv3.WithKeysOnly(), clientv3.WithLimit(most))
-}
-
-func (c kineClient) read(ctx context.Context, key string, options ...clientv3.OpOption) (found []*mvccpb.KeyValue, err error) {
-	err = repeatOnKine(ctx, func(ctx context.Context) error {
-		got, err := c.Client.Client.Get(ctx, key, options...)
-		if err == nil {
-			found = got.Kvs
-		}
-		return err
-	})
-	return found, err
-}
-
-// put writes a key that has this mod revision, 0 for none. It returns whether the key had it. A put whose response was
-// lost is repeated, and then returns false, too.
-func (c kineClient) put(ctx context.Context, key, value string, revision int64, options kubernetes.PutOptions) (done bool, err error) {
-	options.GetOnFailure = revision != 0
-	err = repeatOnKine(ctx, func(ctx context.Context) error {
-		out, err := c.OptimisticPut(ctx, key, []byte(value), revision, options)
-		done = out.Succeeded
-		return err
-	})
-	return done, err
-}
-
-// delete deletes a key that has this mod revision. A key with another one stays.
-func (c kineClient) delete(ctx context.Context, key string, revision int64) error {
-	return repeatOnKine(ctx, func(ctx context.Context) error {
-		out, err := c.OptimisticDelete(ctx, key, revision, kubernetes.DeleteOptions{GetOnFailure: true})
-		if err == nil && !out.Succeeded && out.KV != nil && out.KV.ModRevision == revision {
-			// kine answers so if its database has refused the deletion.
-			err = status.Errorf(codes.Unavailable, "kine did not delete %q, although its revision is %d", key, revision)
-		}
-		return err
-	})
-}
-
-// removeAttempts is how often a key that changes meanwhile is deleted.
-const removeAttempts = 5
-
-// remove deletes a key at the revision that it has, whatever that is.
-func (c kineClient) remove(ctx context.Context, key string) error {
-	for range removeAttempts {
-		kv, err := c.get(ctx, key)
-		if err != nil || kv == nil {
-			return err
-		}
-		if err := c.delete(ctx, key, kv.ModRevision); err != nil {
-			return err
-		}
-	}
-	return fmt.Errorf("deleting %q failed %d times, because something else wrote it each time", key, removeAttempts)
-}
-
-// repeatOnKine is repeat for kine. kine reports errors of its database without a code, which gRPC calls Unknown.
-func repeatOnKine(ctx context.Context, try func(context.Context) error) error {
-	return reach.Repeat(ctx, func(err error) bool { return passes(err) || codeOf(err) == codes.Unknown }, try)
-}
-
-// deleteParallel is how many deletions are in flight.
-const deleteParallel = 8
-
-// deleteAll deletes keys that have not changed since they were listed.
-func (c kineClient) deleteAll(ctx context.Context, all []*mvccpb.KeyValue) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	left := make(chan *mvccpb.KeyValue, len(all))
-	for _, kv := range all {
-		left <- kv
-	}
-	close(left)
-	var deleting sync.WaitGroup
-	for range min(deleteParallel, len(all)) {
-		deleting.Go(func() {
-			for kv := range left {
-				if err := c.delete(ctx, string(kv.Key), kv.ModRevision); err != nil {
-					cancel(err)
-					return
-				}
-			}
-		})
-	}
-	deleting.Wait()
-	return context.Cause(ctx)
 }

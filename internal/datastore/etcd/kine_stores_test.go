@@ -7,15 +7,16 @@ import (
 	"testing"
 	"time"
 
-	"go.etcd.io/etcd/client/v3/kubernetes"
-
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/kinetest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
 // Tests against a real kine.
@@ -42,11 +43,36 @@ func kineOf(t *testing.T, p plan.Plan, index int) *Kine {
 	return k
 }
 
+// kineClient reads and writes beside a run.
+type kineClient struct {
+	*clientv3.Client
+	kv kineKV
+}
+
+// get returns nil if the key does not exist.
+func (c kineClient) get(t *testing.T, key string) *ownership.Item {
+	t.Helper()
+	found, err := c.kv.Get(withTimeout(t), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
 // create writes a key that does not exist, as kine allows.
 func create(t *testing.T, c kineClient, key, value string) {
 	t.Helper()
-	if done, err := c.put(t.Context(), key, value, 0, kubernetes.PutOptions{}); err != nil || !done {
+	if done, err := c.kv.Create(withTimeout(t), key, []byte(value)); err != nil || !done {
 		t.Fatalf("creating %s: %t, %v", key, done, err)
+	}
+}
+
+func (c kineClient) remove(t *testing.T, key string) {
+	t.Helper()
+	if found := c.get(t, key); found != nil {
+		if err := c.kv.DeleteAll(withTimeout(t), found.Key); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -59,7 +85,7 @@ func startKine(t *testing.T) (kineClient, plan.Plan) {
 
 func kineClientOf(t *testing.T, s *kinetest.Server) kineClient {
 	t.Helper()
-	return kineClient{kubernetes.Client{Client: s.Client(t)}}
+	return kineClient{s.Client(t), kineKV{kineOf(t, onKine(s), 0).driver}}
 }
 
 func TestKineServesARunThatIsCountedAndLeavesNothing(t *testing.T) {
@@ -119,9 +145,9 @@ func TestKineLetsEventsExpire(t *testing.T) {
 	if !response.Succeeded() {
 		t.Fatalf("%+v", response)
 	}
-	kv, err := c.get(t.Context(), "event")
-	if err != nil || time.Duration(kv.Lease)*time.Second != eventTTL+eventLeaseReuse {
-		t.Errorf("the event has the lease %+v, %v", kv, err)
+	found, err := c.Get(withTimeout(t), "event")
+	if err != nil || len(found.Kvs) != 1 || time.Duration(found.Kvs[0].Lease)*time.Second != eventTTL+eventLeaseReuse {
+		t.Errorf("the event has the lease %+v, %v", found, err)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -103,11 +104,7 @@ func TestAFailedDeletionFromKineIsRepeated(t *testing.T) {
 			server := &brokenKine{txn: tc.txn}
 			k := NewKine(server.serve(t), 0)
 			defer k.Close()
-			c, err := k.client(withTimeout(t))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := c.delete(withTimeout(t), "a", 7); (err == nil) != tc.fine || server.txns.Load() < 2 {
+			if err := k.claims.DeleteAll(withTimeout(t), ownership.Key{Name: "a", Version: 7}); (err == nil) != tc.fine || server.txns.Load() < 2 {
 				t.Errorf("got %v after %d transactions", err, server.txns.Load())
 			}
 		})
@@ -128,7 +125,7 @@ func TestAClaimThatKineBreaks(t *testing.T) {
 			}}, results.FailureTargetUnhealthy,
 		},
 		"the pod is not registered": {
-			&brokenKine{keys: map[string]string{markerOf(ownPrefix): ownUID}, txn: succeeded}, results.FailureTargetUnreachable,
+			&brokenKine{keys: map[string]string{ownership.MarkerOf(ownPrefix): ownUID}, txn: succeeded}, results.FailureTargetUnreachable,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

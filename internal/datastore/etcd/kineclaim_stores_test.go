@@ -5,12 +5,12 @@ package etcd
 import (
 	"context"
 	"errors"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/kinetest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -36,62 +36,12 @@ func TestKineNoPrefixLiesWithinAnother(t *testing.T) {
 	}
 }
 
-// If two runs with nested prefixes claim at once, at most one of them succeeds, and the other one leaves nothing.
-func TestKineNestedPrefixesAreNotClaimedAtOnce(t *testing.T) {
-	t.Parallel()
-	server := kinetest.Start(t)
-	client := server.Client(t)
-	outer, inner := kineUnder(t, server, "bench/", otherUID), kineUnder(t, server, "bench/1/", ownUID)
-	for range 20 {
-		var claiming sync.WaitGroup
-		errs := make([]error, 2)
-		for i, k := range []*Kine{outer, inner} {
-			claiming.Go(func() { errs[i] = k.Claim(withTimeout(t)) })
-		}
-		claiming.Wait()
-		if errs[0] == nil && errs[1] == nil {
-			t.Fatal("both runs have claimed")
-		}
-		for i, k := range []*Kine{outer, inner} {
-			if errs[i] != nil {
-				wantFailure(t, errs[i], results.FailurePrefixNotEmpty)
-			} else if _, err := k.Release(withTimeout(t)); err != nil {
-				t.Error(err)
-			}
-		}
-		if left := keysUnder(t, client, "bench/"); len(left) > 0 {
-			t.Fatalf("keys are left: %v", left)
-		}
-	}
-}
-
-// Two runs with nested prefixes have looked for other keys, and then created their markers. Neither goes on.
-func TestKineClaimsLookAgain(t *testing.T) {
-	t.Parallel()
-	server := kinetest.Start(t)
-	c := kineClientOf(t, server)
-	both := []*Kine{kineUnder(t, server, "bench/", otherUID), kineUnder(t, server, "bench/1/", ownUID)}
-	for _, k := range both {
-		create(t, c, k.driver.markerKey(), k.driver.plan.RunUID+string(markerClaiming))
-	}
-	refused := 0
-	for _, k := range both {
-		if err := k.own(withTimeout(t), c); err != nil {
-			wantFailure(t, err, results.FailurePrefixNotEmpty)
-			refused++
-		}
-	}
-	if left := keysUnder(t, c.Client.Client, "bench/"); refused == 0 || len(left) != 2-refused {
-		t.Errorf("%d claims were refused, and the keys are %v", refused, left)
-	}
-}
-
 // Client pod 0 has died before it had ended its claim. Nothing but the marker is the run's.
 func TestKineCleansAClaimThatDidNotEnd(t *testing.T) {
 	t.Parallel()
 	c, p := startKine(t)
 	k, beside := kineOf(t, p, 0), kineOf(t, p, 1)
-	create(t, c, k.driver.markerKey(), ownUID+string(markerClaiming))
+	create(t, c, k.driver.run.Marker(), ownUID+" claiming")
 	object := objectsOf(p, 1)[0]
 	create(t, c, object, "of others")
 	if cleaning, err := beside.Release(withTimeout(t)); err == nil || cleaning != results.CleaningKeysLeft {
@@ -100,7 +50,7 @@ func TestKineCleansAClaimThatDidNotEnd(t *testing.T) {
 	if err := cleanAtOnce(t, k); err != nil {
 		t.Error(err)
 	}
-	if left := keysUnder(t, c.Client.Client, p.Prefix); len(left) != 1 || left[object] == "" {
+	if left := keysUnder(t, c.Client, p.Prefix); len(left) != 1 || left[object] == "" {
 		t.Errorf("wanted the key of others alone, found %v", left)
 	}
 }
@@ -119,16 +69,16 @@ func TestKineSweepsNothingOfTheNextRun(t *testing.T) {
 	}
 	object := objectsOf(p, 1)[0]
 	create(t, c, object, "of the next run")
-	if err := slow.deleteObjects(withTimeout(t), c); err != nil {
-		t.Error(err)
+	if page, _, err := slow.claims.Walk().Next(withTimeout(t), 0); !errors.Is(err, ownership.ErrNotAlone) {
+		t.Errorf("found %v, %v", page, err)
 	}
-	if swept, err := slow.deleteMarker(withTimeout(t), c); err != nil || !swept {
-		t.Errorf("swept: %t, %v", swept, err)
+	if done, err := slow.claims.Abandon(withTimeout(t), 0); !errors.Is(err, ownership.ErrNotAlone) {
+		t.Errorf("abandoned: %t, %v", done, err)
 	}
 	if err := cleanAtOnce(t, slow); err != nil {
 		t.Error(err)
 	}
-	if left := keysUnder(t, c.Client.Client, p.Prefix); len(left) != 3 || left[object] == "" {
+	if left := keysUnder(t, c.Client, p.Prefix); len(left) != 3 || left[object] == "" {
 		t.Errorf("wanted marker, pod and object of the next run, found %v", left)
 	}
 }
@@ -143,7 +93,7 @@ func TestKinePodsFollowClientPod0(t *testing.T) {
 	if err := second.Claim(short); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("client pod 1 did not wait: %v", err)
 	}
-	if left := keysUnder(t, c.Client.Client, p.Prefix); len(left) > 0 {
+	if left := keysUnder(t, c.Client, p.Prefix); len(left) > 0 {
 		t.Errorf("client pod 1 has written %v", left)
 	}
 	for _, k := range []*Kine{first, second} {
@@ -151,21 +101,21 @@ func TestKinePodsFollowClientPod0(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := first.check(t.Context(), c); !errors.Is(err, errNotAlone) {
-		t.Errorf("wanted %v while pods may write, found %v", errNotAlone, err)
+	if _, err := first.claims.Abandon(t.Context(), 0); !errors.Is(err, ownership.ErrNotAlone) {
+		t.Errorf("wanted %v while pods may write, found %v", ownership.ErrNotAlone, err)
 	}
 	third := kineOf(t, p, 2)
 	for name, claim := range map[string]func() error{
 		"a claim":                        func() error { return third.Claim(withTimeout(t)) },
-		"a claim that began just before": func() error { return third.join(withTimeout(t), c) },
+		"a claim that began just before": func() error { _, err := third.claims.Join(withTimeout(t)); return err },
 	} {
 		wantFailure(t, claim(), results.FailurePrefixNotEmpty)
-		if _, registered := keysUnder(t, c.Client.Client, p.Prefix)[third.driver.podKey()]; registered {
+		if _, registered := keysUnder(t, c.Client, p.Prefix)[third.driver.run.PodKey()]; registered {
 			t.Errorf("%s that came too late stays registered", name)
 		}
 	}
 	releaseTogether(t, first, second)
-	if left := keysUnder(t, c.Client.Client, p.Prefix); len(left) > 0 {
+	if left := keysUnder(t, c.Client, p.Prefix); len(left) > 0 {
 		t.Errorf("keys are left: %v", left)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/kinetest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
 )
 
 // What a killed run left in kine is found and removed, but for keys that no run writes. A run that lives changes its keys.
@@ -34,10 +35,10 @@ func TestKineLeftoversAreListedAndRemoved(t *testing.T) {
 	if err := k.Sign(withTimeout(t)); err != nil {
 		t.Fatal(err)
 	}
-	if done, err := l.Remove(withTimeout(t), found[0], 0); !errors.Is(err, ErrChanged) || done.Keys > 0 {
+	if done, err := l.Remove(withTimeout(t), found[0], 0); !errors.Is(err, ownership.ErrChanged) || done.Keys > 0 {
 		t.Errorf("removed %+v of a run that lives, %v", done, err)
 	}
-	for _, want := range []Removal{{Keys: 1_200, Foreign: 1}, {Keys: 2}} {
+	for _, want := range []ownership.Removal{{Keys: 1_200, Foreign: 1}, {Keys: 1}} {
 		now, err := l.Look(withTimeout(t), p.Prefix)
 		if err != nil || now.IsSame(found[0]) {
 			t.Fatalf("found %+v, %v", now, err)
@@ -45,15 +46,9 @@ func TestKineLeftoversAreListedAndRemoved(t *testing.T) {
 		if done, err := l.Remove(withTimeout(t), now, 0); err != nil || done != want {
 			t.Fatalf("removed %+v, %v, wanted %+v", done, err, want)
 		}
-		if kv, err := c.get(t.Context(), foreign); err != nil {
-			t.Fatal(err)
-		} else if kv != nil {
-			if err := c.delete(t.Context(), foreign, kv.ModRevision); err != nil {
-				t.Fatal(err)
-			}
-		}
+		c.remove(t, foreign)
 	}
-	if left := keysUnder(t, c.Client.Client, p.Prefix); len(left) > 0 {
+	if left := keysUnder(t, c.Client, p.Prefix); len(left) > 0 {
 		t.Errorf("keys are left: %v", left)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/kinetest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
@@ -35,13 +36,10 @@ func TestKineHasOneHolderOfItsLock(t *testing.T) {
 	wantKineHolder(t, "a free lock", load.Free, first.Look)
 	wantKineHolder(t, "taking it", load.Held, first.Lock)
 	wantKineHolder(t, "a look at the own lock", load.Free, first.Look)
-	before, err := c.get(t.Context(), lockKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := c.get(t, ownership.LockKey)
 	wantKineHolder(t, "another pod", load.Held, beside.Lock)
-	if now, err := c.get(t.Context(), lockKey); err != nil || now.ModRevision <= before.ModRevision || string(now.Value) != string(before.Value) {
-		t.Errorf("another pod has not renewed the lock: %v, %v", now, err)
+	if now := c.get(t, ownership.LockKey); now == nil || now.Version <= before.Version || string(now.Value) != string(before.Value) {
+		t.Errorf("another pod has not renewed the lock: %v", now)
 	}
 	if h := wantKineHolder(t, "another run looks", load.HeldByOther, second.Look); h.RunUID != ownUID || time.Since(h.Since).Abs() > time.Minute {
 		t.Errorf("the holder is %+v", h)
@@ -87,8 +85,8 @@ func TestKineHasOneHolderOfItsLock(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if kv, err := c.get(t.Context(), lockKey); err != nil || kv != nil {
-			t.Fatalf("the lock stays: %v, %v", kv, err)
+		if kv := c.get(t, ownership.LockKey); kv != nil {
+			t.Fatalf("the lock stays: %v", kv)
 		}
 	}
 }

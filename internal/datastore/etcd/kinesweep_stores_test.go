@@ -3,13 +3,9 @@
 package etcd
 
 import (
-	"context"
-	"errors"
 	"strings"
 	"sync"
 	"testing"
-
-	"go.etcd.io/etcd/api/v3/mvccpb"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -46,7 +42,7 @@ func TestKinePodsReleaseAtOnce(t *testing.T) {
 			create(t, c, key, "x")
 		}
 		releaseTogether(t, all...)
-		if left := keysUnder(t, c.Client.Client, p.Prefix); len(left) > 0 {
+		if left := keysUnder(t, c.Client, p.Prefix); len(left) > 0 {
 			t.Fatalf("keys are left: %v", left)
 		}
 	}
@@ -79,8 +75,8 @@ func TestKineCleansAfterPodsThatAreGone(t *testing.T) {
 	if err := cleanAtOnce(t, cleaner); err == nil || !strings.Contains(err.Error(), "left alone") {
 		t.Errorf("wanted an error about keys of others, found %v", err)
 	}
-	left := keysUnder(t, c.Client.Client, p.Prefix)
-	if _, marked := left[cleaner.driver.markerKey()]; len(left) != 2 || !marked || left[foreign] == "" {
+	left := keysUnder(t, c.Client, p.Prefix)
+	if _, marked := left[cleaner.driver.run.Marker()]; len(left) != 2 || !marked || left[foreign] == "" {
 		t.Errorf("wanted the marker and the key of others, found %d keys: %.300q", len(left), left)
 	}
 	// A key of others that has the name of an object of the run.
@@ -93,20 +89,18 @@ func TestKineCleansAfterPodsThatAreGone(t *testing.T) {
 	if done, err := l.Remove(withTimeout(t), look(t, l, p.Prefix), 0); err != nil || done.Foreign != 2 {
 		t.Errorf("the command removed %+v, %v", done, err)
 	}
-	if left := keysUnder(t, c.Client.Client, p.Prefix); len(left) != 3 || left[later] != "precious" {
+	if left := keysUnder(t, c.Client, p.Prefix); len(left) != 3 || left[later] != "precious" {
 		t.Errorf("wanted the marker and the two keys of others, found %d keys: %.300q", len(left), left)
 	}
 	for _, key := range []string{foreign, later} {
-		if err := c.remove(t.Context(), key); err != nil {
-			t.Fatal(err)
-		}
+		c.remove(t, key)
 	}
 	for range 2 {
 		if err := cleanAtOnce(t, cleaner); err != nil {
 			t.Error(err)
 		}
 	}
-	if left := keysUnder(t, c.Client.Client, p.Prefix); len(left) > 0 {
+	if left := keysUnder(t, c.Client, p.Prefix); len(left) > 0 {
 		t.Errorf("keys are left: %v", left)
 	}
 }
@@ -121,14 +115,12 @@ func TestKineDeletesNothingWithoutItsMarker(t *testing.T) {
 	}
 	object := objectsOf(p, 1)[0]
 	create(t, c, object, "x")
-	if err := c.remove(t.Context(), k.driver.markerKey()); err != nil {
-		t.Fatal(err)
-	}
-	create(t, c, k.driver.markerKey(), otherUID+string(markerDeleting))
+	c.remove(t, k.driver.run.Marker())
+	create(t, c, k.driver.run.Marker(), otherUID+" deleting")
 	_, err := k.Release(withTimeout(t))
-	wantFailure(t, err, results.FailurePrefixNotEmpty, k.driver.markerKey(), object)
+	wantFailure(t, err, results.FailurePrefixNotEmpty, k.driver.run.Marker(), object)
 	wantFailure(t, cleanAtOnce(t, kineOf(t, p, 0)), results.FailurePrefixNotEmpty, object)
-	if left := keysUnder(t, c.Client.Client, p.Prefix); left[object] == "" {
+	if left := keysUnder(t, c.Client, p.Prefix); left[object] == "" {
 		t.Errorf("the object was deleted: %v", left)
 	}
 }
@@ -138,27 +130,27 @@ func TestKineDeletesOnlyWhatWasListed(t *testing.T) {
 	t.Parallel()
 	c, p := startKine(t)
 	k, objects := kineOf(t, p, 0), objectsOf(p, 2)
-	create(t, c, objects[0], "of this run")
-	pages := 0
-	check := func(ctx context.Context) error {
-		if pages++; pages > 1 {
-			return errGone
-		}
-		if err := c.remove(ctx, objects[0]); err != nil {
-			return err
-		}
-		for _, key := range objects {
-			create(t, c, key, "of the next run")
-		}
-		return nil
+	if err := k.Claim(withTimeout(t)); err != nil {
+		t.Fatal(err)
 	}
-	from, to := k.driver.loadRange()
-	if _, err := c.deletePages(withTimeout(t), from, to, check, func(*mvccpb.KeyValue) bool { return true }); !errors.Is(err, errGone) {
-		t.Errorf("wanted %v, found %v", errGone, err)
+	create(t, c, objects[0], "of this run")
+	if left, err := k.claims.Leave(withTimeout(t)); err != nil || !left.Alone {
+		t.Fatalf("%+v, %v", left, err)
+	}
+	page, _, err := k.claims.Walk().Next(withTimeout(t), 0)
+	if err != nil || len(page) != 1 || len(page[0].Keys) != 1 {
+		t.Fatalf("found %v, %v", page, err)
+	}
+	c.remove(t, objects[0])
+	for _, key := range objects {
+		create(t, c, key, "of the next run")
+	}
+	if _, err := k.claims.Delete(withTimeout(t), page[0], 0); err != nil {
+		t.Error(err)
 	}
 	for _, key := range objects {
-		if kv, err := c.get(t.Context(), key); err != nil || kv == nil || string(kv.Value) != "of the next run" {
-			t.Errorf("%s is %v, %v", key, kv, err)
+		if kv := c.get(t, key); kv == nil || string(kv.Value) != "of the next run" {
+			t.Errorf("%s is %v", key, kv)
 		}
 	}
 }

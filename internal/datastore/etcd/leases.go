@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 const (
@@ -21,41 +23,55 @@ const (
 	revokeBlock = 1000
 	// revokeParallel is how many revocations are in flight. Members agree on each one, and on many at once.
 	revokeParallel = 32
-	// sweepAttempts is how often a sweep begins again: a request that timed out can still arrive after it.
-	sweepAttempts = 3
+	// revokeAttempts is how often the revocation begins again: a grant that timed out can still arrive after it.
+	revokeAttempts = 3
 )
 
-// ownLeases returns the leases that belong to the run by their IDs.
-func (d *Driver) ownLeases(ctx context.Context, client *clientv3.Client) (own []clientv3.LeaseID, err error) {
-	if !d.plan.UsesLeases() {
+// leaseIDs are the IDs of a run's leases.
+type leaseIDs struct {
+	first int64
+	// used: the run may have granted leases. optional: if they cannot be listed, they are left to expire.
+	used, optional bool
+}
+
+// listLeases returns the leases with these IDs.
+func (d *Driver) listLeases(ctx context.Context, ids leaseIDs) (own []clientv3.LeaseID, err error) {
+	if !ids.used {
 		return nil, nil
+	}
+	client, err := d.controlClient(ctx)
+	if err != nil {
+		return nil, err
 	}
 	var all *clientv3.LeaseLeasesResponse
 	err = repeat(ctx, func(ctx context.Context) error {
 		all, err = client.Leases(ctx)
 		return err
 	})
+	if err != nil && ids.optional {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}
 	for _, l := range all.Leases {
-		if d.plan.OwnsLease(int64(l.ID)) {
+		if id := int64(l.ID); id >= ids.first && id < ids.first+workload.LeaseIDs {
 			own = append(own, l.ID)
 		}
 	}
 	return own, nil
 }
 
-// checkLeases fails if leases with the run's IDs exist before a pod of the run has claimed the prefix: these are
-// foreign. It lists the leases before it reads the marker, since a pod that claims in between writes its marker before
-// its leases.
-func (d *Driver) checkLeases(ctx context.Context, client *clientv3.Client) error {
-	found, err := d.ownLeases(ctx, client)
+// Prepare implements ownership.Store. It fails if leases with the run's IDs exist before a pod of the run has claimed the
+// prefix: these are foreign. It lists the leases before it reads the marker, since a pod that claims in between writes its
+// marker before its leases.
+func (c *claims) Prepare(ctx context.Context) error {
+	found, err := c.driver.listLeases(ctx, c.leases)
 	if err != nil || len(found) == 0 {
 		return err
 	}
-	marker, err := get(ctx, client, d.markerKey())
-	if err != nil || (len(marker.Kvs) > 0 && string(marker.Kvs[0].Value) == d.plan.RunUID) {
+	owner, err := c.Owner(ctx, c.run.Prefix)
+	if err != nil || owner.UID == c.run.UID {
 		return err
 	}
 	return load.Errorf(results.FailurePrefixNotEmpty,
@@ -63,49 +79,40 @@ func (d *Driver) checkLeases(ctx context.Context, client *clientv3.Client) error
 		text.Grouped(len(found)), found[0])
 }
 
-// revokeLeases revokes the run's leases until the list is empty: a grant that timed out can reach etcd late.
-func (d *Driver) revokeLeases(ctx context.Context, client *clientv3.Client) error {
+// Revoke implements ownership.Revoker. It revokes the run's leases until the list is empty.
+func (c *claims) Revoke(ctx context.Context, check func(context.Context) error) (revoked int64, err error) {
 	for attempt := 1; ; attempt++ {
-		left, err := d.ownLeases(ctx, client)
+		left, err := c.driver.listLeases(ctx, c.leases)
 		if err != nil || len(left) == 0 {
-			return err
+			return revoked, err
 		}
-		if attempt > sweepAttempts {
-			return fmt.Errorf("%s leases of the run are left, such as %016x", text.Grouped(len(left)), left[0])
+		if attempt > revokeAttempts {
+			return revoked, fmt.Errorf("%s leases of the run are left, such as %016x", text.Grouped(len(left)), left[0])
 		}
-		if err := d.revokeAll(ctx, client, left); err != nil {
-			return err
-		}
-	}
-}
-
-// revokeAll revokes leases block by block. A transaction cannot guard this, so each block is preceded by a check that
-// the prefix still belongs to the run and no pod may write.
-func (d *Driver) revokeAll(ctx context.Context, client *clientv3.Client, left []clientv3.LeaseID) error {
-	for len(left) > 0 {
-		began := time.Now()
-		n := min(revokeBlock, len(left))
-		deleted, writers, err := d.claimState(ctx, client)
-		if err == nil && (deleted || writers > 0) {
-			err = errNotAlone
-		}
-		if err == nil {
-			err = revokeSome(ctx, client, left[:n])
-		}
-		if err != nil {
-			return err
-		}
-		left = left[n:]
-		// Half of the time is left to other users of the target.
-		if err := pause(ctx, time.Since(began)); err != nil {
-			return err
+		for block := range slices.Chunk(left, revokeBlock) {
+			// A transaction cannot guard this.
+			if err := check(ctx); err != nil {
+				return revoked, err
+			}
+			began := time.Now()
+			if err := c.driver.revokeSome(ctx, block); err != nil {
+				return revoked, err
+			}
+			revoked += int64(len(block))
+			// Half of the time is left to other users of the target.
+			if err := pause(ctx, time.Since(began)); err != nil {
+				return revoked, err
+			}
 		}
 	}
-	return nil
 }
 
 // revokeSome revokes all of these leases, and returns the first error.
-func revokeSome(ctx context.Context, client *clientv3.Client, some []clientv3.LeaseID) error {
+func (d *Driver) revokeSome(ctx context.Context, some []clientv3.LeaseID) error {
+	client, err := d.controlClient(ctx)
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var next atomic.Int64

@@ -9,6 +9,7 @@ import (
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
@@ -33,7 +34,7 @@ func killed(t *testing.T, endpoints []string, client *clientv3.Client, prefix, u
 	put(t, client, prefix+"registry/pods/namespace-1/pod-000000000001", "pod")
 }
 
-func leftovers(t *testing.T, endpoints []string) *Leftovers {
+func leftovers(t *testing.T, endpoints []string) *ownership.Leftovers {
 	t.Helper()
 	l := NewLeftovers(plan.Target{Endpoints: endpoints})
 	t.Cleanup(func() {
@@ -53,7 +54,7 @@ func grantID(t *testing.T, client *clientv3.Client, id clientv3.LeaseID) {
 	}
 }
 
-func look(t *testing.T, l *Leftovers, prefix string) Leftover {
+func look(t *testing.T, l *ownership.Leftovers, prefix string) ownership.Leftover {
 	t.Helper()
 	found, err := l.Look(withTimeout(t), prefix)
 	if err != nil {
@@ -82,7 +83,7 @@ func TestLeftoversAreListed(t *testing.T) {
 	want := []row{
 		{"etcdbench/22222222/", otherUID, 7}, {"etcdbench/33333333/", "", 2}, {"etcdbench/alone", "", 1},
 		{"etcdbench/team/", "", 5}, {"etcdbench/team/run/", ownUID, 4},
-		{"etcdbench/zoo/a/", ownUID, 4}, {"etcdbench/zoo/", "", 5},
+		{"etcdbench/zoo/", "", 5}, {"etcdbench/zoo/a/", ownUID, 4},
 	}
 	var got []row
 	for _, l := range found {
@@ -98,7 +99,7 @@ func TestLeftoversAreListed(t *testing.T) {
 
 func TestALeftoverIsRemoved(t *testing.T) {
 	cluster, client := oneMember(t)
-	const keys = 2*leftoverPage + 10
+	const keys = 2*pageKeys + 10
 	killed(t, cluster.Endpoints, client, ownPrefix, ownUID, keys)
 	killed(t, cluster.Endpoints, client, "etcdbench/22222222/", otherUID, 3)
 	for _, id := range []clientv3.LeaseID{firstLease, firstLease + 5, firstLease - 1} {
@@ -110,7 +111,7 @@ func TestALeftoverIsRemoved(t *testing.T) {
 	other := keysUnder(t, client, "etcdbench/22222222/")
 	l := leftovers(t, cluster.Endpoints)
 	done, err := l.Remove(withTimeout(t), look(t, l, ownPrefix), firstLease)
-	if err != nil || done != (Removal{Keys: keys + 4, Leases: 2}) {
+	if err != nil || done != (ownership.Removal{Keys: keys + 4, Leases: 2}) {
 		t.Errorf("got %+v and %v", done, err)
 	}
 	if left := keysUnder(t, client, ownPrefix); len(left) > 0 {
@@ -138,9 +139,9 @@ func TestForeignKeysAmongLeftoversStay(t *testing.T) {
 		t.Errorf("got %+v and %v", done, err)
 	}
 	left := keysUnder(t, client, ownPrefix)
-	for _, key := range []string{"config", "zebra", ".note", "00000002x", "registry/pods/other", ".lock/mine", ".storm/0/1/x", ".pod/zz", ".owner", ".pod/000000"} {
-		if _, found := left[ownPrefix+key]; !found || len(left) != 10 {
-			t.Errorf("wanted %s among ten keys, got %v", key, left)
+	for _, key := range []string{"config", "zebra", ".note", "00000002x", "registry/pods/other", ".lock/mine", ".storm/0/1/x", ".pod/zz", ".owner"} {
+		if _, found := left[ownPrefix+key]; !found || len(left) != 9 {
+			t.Errorf("wanted %s among nine keys, got %v", key, left)
 		}
 	}
 }
@@ -166,8 +167,8 @@ func TestALeftoverThatChangesStays(t *testing.T) {
 				t.Error("the change is not seen")
 			}
 			before := keysUnder(t, client, ownPrefix)
-			if _, err := l.Remove(withTimeout(t), old, firstLease); !errors.Is(err, ErrChanged) {
-				t.Errorf("wanted ErrChanged, got %v", err)
+			if _, err := l.Remove(withTimeout(t), old, firstLease); !errors.Is(err, ownership.ErrChanged) {
+				t.Errorf("wanted ownership.ErrChanged, got %v", err)
 			}
 			if after := keysUnder(t, client, ownPrefix); len(after) != len(before) {
 				t.Errorf("wanted %v, got %v", before, after)

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
@@ -41,15 +42,15 @@ func TestASignOfLifeChangesThePodsKey(t *testing.T) {
 	if err := d.Sign(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if now := signsOf(t, d); len(now) != 1 || now[d.podKey()] <= signs[d.podKey()] {
+	if now := signsOf(t, d); len(now) != 1 || now[d.run.PodKey()] <= signs[d.run.PodKey()] {
 		t.Errorf("got the signs %v after %v", now, signs)
 	}
 	after := keysUnder(t, client, ownPrefix)
-	var sign lifeSign
-	if err := json.Unmarshal([]byte(after[d.podKey()]), &sign); err != nil || sign.RequestTimeoutSeconds != 7 || sign.Seen.Before(sign.Began) {
-		t.Errorf("got the sign %q, %v", after[d.podKey()], err)
+	var sign ownership.LifeSign
+	if err := json.Unmarshal([]byte(after[d.run.PodKey()]), &sign); err != nil || sign.RequestTimeoutSeconds != 7 || sign.Seen.Before(sign.Began) {
+		t.Errorf("got the sign %q, %v", after[d.run.PodKey()], err)
 	}
-	if len(after) != len(before) || after[d.markerKey()] != before[d.markerKey()] {
+	if len(after) != len(before) || after[d.run.Marker()] != before[d.run.Marker()] {
 		t.Errorf("wanted %v, got %v", before, after)
 	}
 	if _, err := d.Release(ctx); err != nil {
@@ -73,8 +74,8 @@ func signsOf(t *testing.T, d load.Driver) map[string]int64 {
 func TestASignNeverBringsAKeyBack(t *testing.T) {
 	cluster, client := oneMember(t)
 	for name, remove := range map[string]func(d *Driver) string{
-		"the pod's key": func(d *Driver) string { return d.podKey() },
-		"the marker":    func(d *Driver) string { return d.markerKey() },
+		"the pod's key": func(d *Driver) string { return d.run.PodKey() },
+		"the marker":    func(d *Driver) string { return d.run.Marker() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDriver(t, planFor(cluster.Endpoints), 0)
@@ -89,7 +90,7 @@ func TestASignNeverBringsAKeyBack(t *testing.T) {
 			if err := d.Sign(ctx); !errors.Is(err, load.ErrDisowned) {
 				t.Errorf("got %v, wanted %v", err, load.ErrDisowned)
 			}
-			if after := keysUnder(t, client, ownPrefix); len(after) != len(before) || after[d.podKey()] != before[d.podKey()] {
+			if after := keysUnder(t, client, ownPrefix); len(after) != len(before) || after[d.run.PodKey()] != before[d.run.PodKey()] {
 				t.Errorf("wanted %v, got %v", before, after)
 			}
 			if _, err := client.Delete(ctx, ownPrefix, clientv3.WithPrefix()); err != nil {
@@ -164,7 +165,7 @@ func TestTheCleanupSparesARunWhosePodLives(t *testing.T) {
 	before := keysUnder(t, client, ownPrefix)
 	for name, old := range map[string]map[string]int64{"an older sign": signs, "no sign": nil} {
 		err := cleaner.Clean(ctx, old)
-		wantFailure(t, err, results.FailurePodStillWrites, podsFolder)
+		wantFailure(t, err, results.FailurePodStillWrites, ownership.PodsFolder)
 		if after := keysUnder(t, client, ownPrefix); len(after) != len(before) {
 			t.Errorf("%s: wanted %v, got %v", name, before, after)
 		}

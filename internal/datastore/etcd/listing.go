@@ -106,6 +106,6 @@ func (d *Driver) tryStream(ctx context.Context, endpoint string) error {
 	if err != nil {
 		return err
 	}
-	_, err = d.settings.readStream(ctx, client, &load.Request{Key: []byte(d.markerKey()), Consistency: spec.Serializable})
+	_, err = d.settings.readStream(ctx, client, &load.Request{Key: []byte(d.run.Marker()), Consistency: spec.Serializable})
 	return errors.Join(err, closeClient(client))
 }

@@ -12,6 +12,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -209,7 +210,7 @@ func TestAPodThatIsNotTheLastWaitsForTheDeletion(t *testing.T) {
 		released <- cleaning
 	}()
 	// The first pod has released once its key is gone; the load's keys stay.
-	gone := client.Watch(withTimeout(t), first.podKey(), clientv3.WithRev(1), clientv3.WithFilterPut())
+	gone := client.Watch(withTimeout(t), first.run.PodKey(), clientv3.WithRev(1), clientv3.WithFilterPut())
 	<-gone
 	if n := len(keysUnder(t, client, ownPrefix+"0")); n != 10 {
 		t.Errorf("%d of 10 keys are left while a pod may still write", n)
@@ -240,16 +241,13 @@ func TestASweepStopsForAPodThatJoins(t *testing.T) {
 				}
 			}
 			fill(t, client, p, written)
-			control, err := first.controlClient(withTimeout(t))
-			if err != nil {
-				t.Fatal(err)
-			}
 			before := keysUnder(t, client, ownPrefix)
-			if err := first.sweep(withTimeout(t), control, math.MaxInt64-1); err != errNotAlone {
-				t.Errorf("the sweep ended with %v, wanted %v", err, errNotAlone)
+			page := ownership.Stretch{Keys: []ownership.Key{{Name: ownPrefix + "00000000"}, {Name: ownPrefix + "00000001"}}}
+			if done, err := first.claims.Delete(withTimeout(t), page, math.MaxInt64-1); done || err != nil {
+				t.Errorf("deleting keys: %v, %v", done, err)
 			}
-			if swept, err := first.deleteMarker(withTimeout(t), control, math.MaxInt64-1); swept || err != errNotAlone {
-				t.Errorf("deleting the marker: %v, %v", swept, err)
+			if done, err := first.claims.Abandon(withTimeout(t), math.MaxInt64-1); done || err != nil {
+				t.Errorf("deleting the marker: %v, %v", done, err)
 			}
 			if diff := cmp.Diff(before, keysUnder(t, client, ownPrefix)); diff != "" {
 				t.Errorf("a pod that still writes lost keys (-want +got):\n%s", diff)
@@ -273,7 +271,7 @@ func TestAForeignKeyStaysAndIsReported(t *testing.T) {
 	if err == nil || cleaning != results.CleaningKeysLeft {
 		t.Errorf("got %s and error %v, wanted that keys are left", cleaning, err)
 	}
-	want := map[string]string{stray: "precious", d.markerKey(): ownUID}
+	want := map[string]string{stray: "precious", d.run.Marker(): ownUID}
 	if diff := cmp.Diff(want, keysUnder(t, client, ownPrefix)); diff != "" {
 		t.Errorf("keys after the release (-want +got):\n%s", diff)
 	}

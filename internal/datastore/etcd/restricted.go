@@ -58,7 +58,7 @@ func (d *Driver) readHeader(ctx context.Context, endpoint string) (*etcdserverpb
 	if err != nil {
 		return nil, err
 	}
-	found, err := get(ctx, client, d.markerKey(), clientv3.WithSerializable(), clientv3.WithCountOnly())
+	found, err := get(ctx, client, d.run.Marker(), clientv3.WithSerializable(), clientv3.WithCountOnly())
 	if err != nil {
 		return nil, err
 	}

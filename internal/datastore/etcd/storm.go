@@ -13,6 +13,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
 )
 
 // stormParallel is how many leases of a storm are granted at a time. The more, the closer together they expire.
@@ -21,7 +22,7 @@ const stormParallel = 64
 // storm grants leases with keys, lets them expire, and waits until etcd has deleted the last key. The step that it
 // returns begins when the first lease was due to expire.
 func (d *Driver) storm(ctx context.Context, client *clientv3.Client, s spec.LeaseExpirySettings) load.Step {
-	g := &granter{driver: d, client: client, storm: s, number: d.storms.Add(1) - 1, keys: newBatches(usualOperations)}
+	g := &granter{driver: d, client: client, storm: s, number: d.storms.Add(1) - 1, keys: ownership.NewBatches(usualOperations, isTooLarge)}
 	due, err := g.grantAll(ctx)
 	if err == nil {
 		err = pause(ctx, due.Sub(load.Now()))
@@ -41,7 +42,7 @@ type granter struct {
 	number int64
 	next   atomic.Int64
 	// keys are those that one transaction attaches to a lease.
-	keys *batches
+	keys *ownership.Batches
 
 	mutex sync.Mutex
 	// due is when the first lease expires; 0 before the first grant.
@@ -77,12 +78,12 @@ func (g *granter) grant(ctx context.Context, i int64) error {
 		return fmt.Errorf("granting lease %016x: %w", id, err)
 	}
 	g.note(load.Now().Add(time.Duration(granted.TTL) * time.Second))
-	err = g.keys.each(g.storm.KeysPerLease, func(from, to int64) error {
+	err = g.keys.Each(g.storm.KeysPerLease, func(from, to int64) error {
 		var puts []clientv3.Op
 		for k := from; k < to; k++ {
 			puts = append(puts, clientv3.OpPut(fmt.Sprintf("%s%d/%d", g.driver.stormPrefix(g.number), i, k), "", clientv3.WithLease(clientv3.LeaseID(id))))
 		}
-		out, err := g.client.Txn(ctx).If(g.driver.mayWrite()...).Then(puts...).Commit()
+		out, err := g.client.Txn(ctx).If(g.driver.claims.mayWrite()...).Then(puts...).Commit()
 		if err == nil && !out.Succeeded {
 			err = load.ErrDisowned
 		}

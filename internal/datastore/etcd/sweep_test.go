@@ -8,6 +8,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
@@ -44,7 +45,7 @@ func writeObjects(t *testing.T, client *clientv3.Client, p plan.Plan, numbers []
 // deletes them, and checks that nothing is left.
 func leavesForeign(t *testing.T, d *Driver, client *clientv3.Client, foreign []string) {
 	t.Helper()
-	want := map[string]string{d.markerKey(): d.plan.RunUID}
+	want := map[string]string{d.run.Marker(): d.plan.RunUID}
 	for _, rest := range foreign {
 		put(t, client, d.plan.Prefix+rest, "precious")
 		want[d.plan.Prefix+rest] = "precious"
@@ -124,7 +125,7 @@ func TestAKeyOfOthersIsNoPod(t *testing.T) {
 		t.Fatal(err)
 	}
 	fill(t, client, d.plan, upTo(10))
-	foreign := d.podsPrefix() + "zz"
+	foreign := d.run.Prefix + ownership.PodsFolder + "zz"
 	put(t, client, foreign, "precious")
 	if cleaning, err := d.Release(withTimeout(t)); err != nil || cleaning != results.CleaningKeysDeleted {
 		t.Errorf("got %s, %v", cleaning, err)
@@ -158,15 +159,10 @@ func TestASweepLeavesWhatIsWrittenAfterTheRelease(t *testing.T) {
 				t.Fatal(err)
 			}
 			tc.written(tc.p)
-			control, err := d.controlClient(ctx)
-			if err != nil {
-				t.Fatal(err)
+			if left, err := d.claims.Leave(ctx); err != nil || !left.Alone {
+				t.Fatalf("%+v, %v", left, err)
 			}
-			released, err := d.leave(ctx, control, []clientv3.Cmp{d.ownsPrefix()}, clientv3.OpDelete(d.podKey()))
-			if err != nil {
-				t.Fatal(err)
-			}
-			want := map[string]string{d.markerKey(): d.plan.RunUID}
+			want := map[string]string{d.run.Marker(): d.plan.RunUID}
 			for _, rest := range tc.later {
 				put(t, client, tc.p.Prefix+rest, "precious")
 				want[tc.p.Prefix+rest] = "precious"
@@ -177,10 +173,8 @@ func TestASweepLeavesWhatIsWrittenAfterTheRelease(t *testing.T) {
 					t.Errorf("keys after %s (-want +got):\n%s", who, diff)
 				}
 			}
-			wantFailure(t, d.sweep(ctx, control, released.Header.Revision), results.FailurePrefixNotEmpty, d.markerKey())
-			spares("the last pod's sweep")
 			for range 2 {
-				wantFailure(t, d.Clean(ctx, nil), results.FailurePrefixNotEmpty, d.markerKey())
+				wantFailure(t, d.Clean(ctx, nil), results.FailurePrefixNotEmpty, d.run.Marker())
 				spares("the cleanup")
 			}
 			l := leftovers(t, cluster.Endpoints)

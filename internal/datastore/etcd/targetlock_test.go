@@ -14,6 +14,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -84,7 +85,7 @@ func TestOneRunHoldsTheLock(t *testing.T) {
 	unlock(t, other)
 	wantHolder(t, first, load.Held, "")
 	unlock(t, first)
-	if left, err := client.Get(withTimeout(t), lockKey); err != nil || left.Count > 0 {
+	if left, err := client.Get(withTimeout(t), ownership.LockKey); err != nil || left.Count > 0 {
 		t.Errorf("the key of the lock is left: %v, %v", left, err)
 	}
 	leases, err := client.Leases(withTimeout(t))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
@@ -19,7 +20,7 @@ func counted(first, end, step int64) (numbers []int64) {
 }
 
 // The values of each workload have the content that the plan describes, and depend only on the request's number: each
-// attempt of a software transaction writes the same.
+// attempt of a software transaction writes the same. Of a request that fails on a busy machine, the store may have nothing.
 func TestValuesOfEachWorkloadReachTheStore(t *testing.T) {
 	t.Parallel()
 	cluster, client := oneMember(t)
@@ -54,7 +55,11 @@ func TestValuesOfEachWorkloadReachTheStore(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			p := planFor(cluster.Endpoints, tc.change)
-			_, changes := changesOf(t, client, p)
+			snapshots, changes := changesOf(t, client, p)
+			failed := 0
+			for _, o := range results.Merge(snapshots).Operations {
+				failed += int(o.Failed.Count())
+			}
 			got, want := map[string]int{}, map[string]int{}
 			for _, c := range changes {
 				if !c.deleted {
@@ -65,7 +70,12 @@ func TestValuesOfEachWorkloadReachTheStore(t *testing.T) {
 			for _, number := range tc.wantNumbers {
 				want[string(w.Value(number))]++
 			}
-			if !maps.Equal(got, want) {
+			for value, n := range got {
+				if n > want[value] {
+					t.Fatalf("the store got %q %d times, wanted %d", value, n, want[value])
+				}
+			}
+			if failed == 0 && !maps.Equal(got, want) {
 				t.Errorf("the store got %d different values by %d puts, which are not the %d by %d that the plan has",
 					len(got), puts(changes), len(want), len(tc.wantNumbers))
 			}

@@ -156,13 +156,3 @@ func (d *Driver) commit(ctx context.Context, ops ...any) (failed int, why, err e
 	})
 	return out.failed, out.why, err
 }
-
-// owns is the operation that fails a transaction unless the run owns its prefix.
-func (d *Driver) owns() any { return &zk.CheckVersionRequest{Path: d.tree.marker(), Version: -1} }
-
-// makeNode is the operation that creates a persistent znode.
-func makeNode(path, data string) *zk.CreateRequest {
-	return &zk.CreateRequest{Path: path, Data: []byte(data), Acl: everybody}
-}
-
-func deleteNode(path string) *zk.DeleteRequest { return &zk.DeleteRequest{Path: path, Version: -1} }

@@ -8,12 +8,17 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 // Driver is load.Driver for ZooKeeper.
 type Driver struct {
+	*ownership.Ownership
+	*ownership.TargetLock
+	run *ownership.Run
+
 	plan     plan.Plan
 	index    int
 	tree     tree
@@ -44,7 +49,11 @@ var (
 // New returns the driver of the pod with this index. It reads nothing and connects to
 // nothing yet.
 func New(p plan.Plan, index int) *Driver {
-	return &Driver{plan: p, index: index, tree: treeOf(p.Run, p.RunUID)}
+	d := &Driver{plan: p, index: index, tree: treeOf(p.Run, p.RunUID)}
+	d.run = &ownership.Run{Prefix: p.Prefix, UID: p.RunUID, Pod: index, Things: d.tree.written, RequestTimeoutSeconds: p.Load.RequestTimeoutSeconds}
+	own := d.ownClaims()
+	d.Ownership, d.TargetLock = ownership.New(d.run, own), ownership.NewTargetLock(d.run, targetLock{own})
+	return d
 }
 
 // Connect implements load.Driver. Each connection stays with one server: after a loss it

@@ -3,16 +3,14 @@
 package zookeeper
 
 import (
-	"os"
-	"os/exec"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/zookeeper/zookeepertest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -30,7 +28,7 @@ func TestClaimsLeaveForeignZnodesAlone(t *testing.T) {
 	}{
 		"a node that is there":                  {"foreign/", false, []string{"/foreign", "thing"}},
 		"another run's":                         {"bench/", true, []string{otherUID}},
-		"within another run's":                  {"bench/inside/deep/", true, []string{"lies within /bench", otherUID}},
+		"within another run's":                  {"bench/inside/deep/", true, []string{"lies within bench/", otherUID}},
 		"the same path, written in another way": {"/bench/", true, []string{otherUID}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -144,8 +142,8 @@ func TestCleanLeavesForeignZnodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := cleanAtOnce(t, driverOf(t, p, 0))
-	wantReason(t, err, results.FailurePrefixNotEmpty, "did not create", "/etcdbench/11111111")
-	wantLeft := []string{".owner-" + ownUID, "00001", "notes"}
+	wantReason(t, err, results.FailurePrefixNotEmpty, "does not write", "/etcdbench/11111111")
+	wantLeft := []string{".last", ".owner-" + ownUID, "00001", "notes"}
 	if left := childrenOf(t, client, "/etcdbench/11111111"); !slices.Equal(left, wantLeft) {
 		t.Errorf("wanted %v to be left, found %v", wantLeft, left)
 	}
@@ -171,7 +169,7 @@ func TestPodsDoNotWaitForForeignZnodes(t *testing.T) {
 		}()
 	}
 	for range 2 {
-		wantReason(t, <-errs, results.FailurePrefixNotEmpty, "did not create", "notes")
+		wantReason(t, <-errs, results.FailurePrefixNotEmpty, "left alone", "notes")
 	}
 }
 
@@ -192,20 +190,49 @@ func TestNothingIsDeletedWithoutTheMarker(t *testing.T) {
 	}
 }
 
-// The command that users get for leftovers works with the client of ZooKeeper. It lists what is left and deletes nothing.
-func TestTheCommandListsWhatIsLeft(t *testing.T) {
+// What a killed run left is found and removed, but for znodes that no run writes.
+func TestLeftoversAreListedAndRemoved(t *testing.T) {
 	t.Parallel()
 	server := zookeepertest.Start(t, 1)[0]
-	p := planFor([]string{server.Endpoint()})
+	client := zookeepertest.Client(t, server.Endpoint())
+	_, empty := counted(t, server)
+	p := planFor([]string{server.Endpoint()}, func(p *plan.Plan) { p.Load.Pods = 2 })
 	fill(t, p)
-	_, before := counted(t, server)
-	cmd := exec.CommandContext(bounded(t), "sh", "-c", p.Leftover(spec.ZooKeeper, []string{server.Endpoint()}).Command)
-	cmd.Env = append(os.Environ(), "PATH="+zookeepertest.Tools(t)+":"+os.Getenv("PATH"))
-	out, err := cmd.CombinedOutput()
-	if marker := "/" + strings.Trim(p.Prefix, "/") + "/.owner-" + ownUID; err != nil || !strings.Contains(string(out), marker) {
-		t.Errorf("%v: wanted %s, found %s", err, marker, out)
+	for _, path := range []string{"/etcdbench/notes", "/etcdbench/team", "/etcdbench/team/mine", "/etcdbench/11111111/mine", "/etcdbench/11111111/00001/mine"} {
+		makeNodeAt(t, client, path)
 	}
-	if _, after := counted(t, server); after != before {
-		t.Errorf("%d nodes are left of %d", after, before)
+	l := NewLeftovers(p.Target)
+	t.Cleanup(func() { _ = l.Close() })
+	found, err := l.List(bounded(t), "etcdbench/")
+	if err != nil || len(found) != 3 || found[0].Prefix != p.Prefix || found[0].Owner != ownUID || found[0].Seen.IsZero() || found[1].Owner+found[2].Owner != "" {
+		t.Fatalf("found %+v, %v", found, err)
+	}
+	pod := driverOf(t, p, 0)
+	if err := pod.Sign(bounded(t)); err != nil {
+		t.Fatal(err)
+	}
+	if done, err := l.Remove(bounded(t), found[0], 0); err != ownership.ErrChanged || done.Keys > 0 {
+		t.Errorf("removed %+v of a run that lives, %v", done, err)
+	}
+	remove := func(keys, foreign int64) {
+		t.Helper()
+		now, err := l.Look(bounded(t), p.Prefix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if done, err := l.Remove(bounded(t), now, 0); err != nil || done.Foreign != foreign || done.Keys < keys {
+			t.Errorf("removed %+v, %v, wanted %d and %d others", done, err, keys, foreign)
+		}
+	}
+	remove(100, 2)
+	for _, path := range []string{"/etcdbench/11111111/mine", "/etcdbench/11111111/00001/mine"} {
+		if err := client.Delete(path, -1); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	remove(1, 0)
+	const others = 3
+	if _, now := counted(t, server); now != empty+outerNodes+others {
+		t.Errorf("wanted %d znodes, found %d", empty+outerNodes+others, now)
 	}
 }

@@ -2,77 +2,38 @@ package zookeeper
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
 )
 
 // lockNode is the lock of an ensemble: an ephemeral znode of client pod 0. It has a session of its own, because the
-// control session is replaced when a server does not answer.
+// control session is replaced when a server does not answer. The ensemble keeps it until that session has timed out.
 const lockNode = "/etcdbench-lock"
 
-// lockContent is the content of the znode. It has no name: other tenants can read it.
-type lockContent struct {
-	RunUID string    `json:"runUID"`
-	Since  time.Time `json:"since"`
+// targetLock is ownership.LockStore for ZooKeeper.
+type targetLock struct{ *claims }
+
+// SeeLock implements ownership.LockStore.
+func (l targetLock) SeeLock(ctx context.Context) (seen ownership.LockSeen, err error) {
+	found, err := l.driver.read(ctx, lockNode)
+	if err == zk.ErrNoAuth {
+		err = ownership.ErrNoLock
+	}
+	if err != nil || !found.exists {
+		return seen, err
+	}
+	return ownership.LockSeen{Exists: true, Content: []byte(found.data)}, nil
 }
 
-// Look implements load.Locker.
-func (d *Driver) Look(ctx context.Context) (load.Holder, error) {
-	found, err := d.read(ctx, lockNode)
-	switch {
-	case err == zk.ErrNoAuth:
-		return load.Holder{State: load.NoLock}, nil
-	case err != nil:
-		return load.Holder{}, settled(ctx, err, d.addresses())
-	}
-	holder := d.lockHolder(found)
-	if !found.exists || holder.State == load.Held {
-		return load.Holder{State: load.Free}, nil
-	}
-	return holder, nil
-}
-
-// Lock implements load.Locker.
-func (d *Driver) Lock(ctx context.Context) (load.Holder, error) {
-	holder, err := d.holdLock(ctx)
-	return holder, settled(ctx, err, d.addresses())
-}
-
-func (d *Driver) holdLock(ctx context.Context) (load.Holder, error) {
-	// Looking is a read. A create is a write of all servers, also one that fails.
-	found, err := d.read(ctx, lockNode)
-	if err == nil && !found.exists && d.index > 0 {
-		return load.Holder{State: load.Free}, nil
-	}
-	if err == nil && !found.exists {
-		content, _ := json.Marshal(lockContent{RunUID: d.plan.RunUID, Since: time.Now().UTC().Truncate(time.Second)})
-		err = d.createLock(ctx, content)
-		if err == nil {
-			return load.Holder{State: load.Held}, nil
-		}
-		if err == zk.ErrNodeExists {
-			found, err = d.read(ctx, lockNode)
-		}
-	}
-	switch {
-	case err == zk.ErrNoAuth:
-		return load.Holder{State: load.NoLock}, nil
-	case err != nil:
-		return load.Holder{}, err
-	}
-	return d.lockHolder(found), nil
-}
-
-// createLock creates the znode in the session of the lock. After a timeout the request continues, and the next look finds
-// the znode.
-func (d *Driver) createLock(ctx context.Context, content []byte) error {
-	s, err := d.lockSession(ctx)
+// MakeLock implements ownership.LockStore, in the session of the lock. After a timeout the request continues, and the next
+// look finds the znode.
+func (l targetLock) MakeLock(ctx context.Context, content []byte) (made bool, err error) {
+	s, err := l.driver.lockSession(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	s.setPhase(ctx)
 	done := make(chan error, 1)
@@ -81,13 +42,19 @@ func (d *Driver) createLock(ctx context.Context, content []byte) error {
 		done <- err
 	}()
 	select {
-	case err := <-done:
-		return err
+	case err = <-done:
 	case <-time.After(answerTimeout):
-		return errNoAnswer
+		err = errNoAnswer
 	case <-ctx.Done():
-		return ctx.Err()
+		err = ctx.Err()
 	}
+	switch err {
+	case zk.ErrNodeExists:
+		return false, nil
+	case zk.ErrNoAuth:
+		return false, ownership.ErrNoLock
+	}
+	return err == nil, err
 }
 
 // lockSession is opened with the first lock, and lasts as long as the driver.
@@ -104,27 +71,21 @@ func (d *Driver) lockSession(ctx context.Context) (*session, error) {
 	return s, err
 }
 
-func (d *Driver) lockHolder(found node) load.Holder {
-	var content lockContent
-	if err := json.Unmarshal([]byte(found.data), &content); err != nil || content.RunUID == "" {
-		return load.Holder{State: load.HeldByUnknown}
-	}
-	if content.RunUID == d.plan.RunUID {
-		return load.Holder{State: load.Held}
-	}
-	return load.Holder{State: load.HeldByOther, RunUID: content.RunUID, Since: content.Since}
+// RenewLock implements ownership.LockStore: the session of the lock renews it.
+func (targetLock) RenewLock(context.Context, ownership.LockSeen) (renewed bool, err error) {
+	return true, nil
 }
 
-// Unlock implements load.Locker.
-func (d *Driver) Unlock(ctx context.Context) error {
-	found, err := d.read(ctx, lockNode)
-	if err != nil || !found.exists || d.lockHolder(found).State != load.Held {
-		return settled(ctx, err, d.addresses())
+// FreeLock implements ownership.LockStore.
+func (l targetLock) FreeLock(ctx context.Context, isOwn func([]byte) bool) error {
+	found, err := l.driver.read(ctx, lockNode)
+	if err != nil || !found.exists || !isOwn([]byte(found.data)) {
+		return err
 	}
 	// A transaction of one operation: its request is counted.
-	_, why, err := d.commit(ctx, deleteNode(lockNode))
+	_, why, err := l.driver.commit(ctx, deleteNode(lockNode))
 	if err == nil && why != zk.ErrNoNode {
 		err = why
 	}
-	return settled(ctx, err, d.addresses())
+	return err
 }

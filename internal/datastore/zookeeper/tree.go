@@ -57,6 +57,18 @@ func (t *tree) pods() string { return t.root + "/.pod" }
 
 func (t *tree) pod(index int) string { return fmt.Sprintf("%s/%06d", t.pods(), index) }
 
+const (
+	// mostOps and mostBytes bound a transaction. One that is larger than a server's jute.maxbuffer can break the whole
+	// ensemble.
+	mostOps   = 500
+	mostBytes = 128 << 10
+	// opBytes is an upper bound of what an operation has beside its path.
+	opBytes = 64
+)
+
+// batch is how many operations on paths of this length a transaction may have.
+func batch(pathBytes int) int { return min(mostOps, mostBytes/(pathBytes+opBytes)) }
+
 func (t *tree) last() string { return t.root + "/.last" }
 
 // folders is the number of folders.
@@ -66,19 +78,4 @@ func (t *tree) folders() int64 { return (t.written + perFolder - 1) / perFolder 
 func (t *tree) folder(number int64) string {
 	key := t.path(t.keys.AppendKey(nil, number*perFolder))
 	return key[:strings.LastIndexByte(key, '/')]
-}
-
-// isLeaf returns whether a child of a folder has the name of a key.
-func isLeaf(name string) bool {
-	return len(name) == leafDigits && strings.Trim(name, "0123456789") == ""
-}
-
-// outer returns the ancestors of a root, the highest first.
-func outer(root string) (nodes []string) {
-	for i := 1; i < len(root); i++ {
-		if root[i] == '/' {
-			nodes = append(nodes, root[:i])
-		}
-	}
-	return nodes
 }

@@ -50,7 +50,7 @@ func TestSamplesOverTime(t *testing.T) {
 func TestSamplesOfARestartedMemberAreUnknown(t *testing.T) {
 	var track Track
 	track.Add(after(0))
-	track.Add(after(time.Second, func(s *Sample) { s.Gauges[GaugeStart] = 2 }))
+	track.Add(after(time.Second, func(s *Sample) { s.Gauges[GaugeStart] = 5 }))
 	if got := track.Samples(begin); got != nil {
 		t.Errorf("got %+v", got)
 	}

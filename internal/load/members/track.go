@@ -121,8 +121,12 @@ func (t *Track) unknown() string {
 	return ""
 }
 
+// clockStep is how far the start of a process can move without a restart, in seconds. A member adds it up from the time at
+// which its kernel booted, in whole seconds, and that time moves when the clock is set.
+const clockStep = 2
+
 func (t *Track) restarted() bool {
-	if t.first.Gauges[GaugeStart] != t.last.Gauges[GaugeStart] {
+	if math.Abs(t.first.Gauges[GaugeStart]-t.last.Gauges[GaugeStart]) > clockStep {
 		return true
 	}
 	for figure, after := range t.last.Counters {

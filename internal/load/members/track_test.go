@@ -107,7 +107,7 @@ func TestWindowSaysWhyItIsUnknown(t *testing.T) {
 		"sampled once":               {after(0)},
 		"at the start of the window": {after(0, failing), after(end)},
 		"at the end of the window":   {after(0), after(end, failing)},
-		"restarted":                  {after(0), after(end, func(s *Sample) { s.Gauges[GaugeStart] = 2 })},
+		"restarted":                  {after(0), after(end, func(s *Sample) { s.Gauges[GaugeStart] = 5 })},
 		"a counter that fell": {after(0), after(end, func(s *Sample) {
 			s.Counters[results.FigureCPUSeconds] = 1
 		})},
@@ -122,6 +122,16 @@ func TestWindowSaysWhyItIsUnknown(t *testing.T) {
 				t.Errorf("got %+v, wanted no figures and the reason", got)
 			}
 		})
+	}
+}
+
+// A clock that is set moves the start of a process, which is no restart.
+func TestASetClockIsNoRestart(t *testing.T) {
+	var track Track
+	track.Add(after(0))
+	track.Add(after(time.Second, func(s *Sample) { s.Gauges[GaugeStart]++ }))
+	if got := track.Window(begin, begin.Add(time.Second)); got.Unknown != "" {
+		t.Errorf("got %q", got.Unknown)
 	}
 }
 

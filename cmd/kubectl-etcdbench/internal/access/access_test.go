@@ -19,6 +19,7 @@ func flagsOfEtcdctl(t *testing.T) (names []string) {
 	t.Helper()
 	download := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", "go.etcd.io/etcd/etcdctl/v3")
 	download.Dir = filepath.Join("..", "..", "..", "..", "hack", "tools", "etcd")
+	download.Env = append(os.Environ(), "GOWORK=off")
 	out, err := download.Output()
 	if err != nil {
 		t.Fatalf("getting the sources of etcdctl: %v: %s", err, out)

@@ -14,11 +14,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/cli-runtime/pkg/printers"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/access"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
@@ -32,7 +33,7 @@ const cleanExample = `  # List what killed runs left in an etcd
   # Remove all that no run uses
   kubectl etcdbench clean --endpoints 10.0.0.1:2379 --yes`
 
-const cleanHelp = `Lists what lies under etcdbench/ in an etcd. A run deletes its keys at its end; a run that
+const cleanHelp = `Lists what lies under etcdbench/ in an etcd or another store. A run deletes its keys at its end; a run that
 was killed leaves them. With PREFIX, removes what lies under these prefixes; that needs no
 --yes. With --yes alone, removes all that no run uses.
 
@@ -65,6 +66,7 @@ var leastQuiet = plan.StillFor(0)
 // cleanFlags are the flags of clean. Those for the target are the same as in run --local.
 type cleanFlags struct {
 	target runFlags
+	store  string
 	all    bool
 	quiet  time.Duration
 }
@@ -85,6 +87,7 @@ func (t *tool) cleanCommand() *cobra.Command {
 	f.target.given, f.target.local = flags.Changed, true
 	flags.StringSliceVar(&f.target.access.Endpoints, "endpoints", nil, "members of the etcd, as `HOST:PORT,...`")
 	f.target.access.Define(flags, "")
+	flags.StringVar(&f.store, "datastore", "", fmt.Sprintf("the store, one of %v (default an etcd or a kine)", spec.Datastores()))
 	flags.BoolVar(&f.all, "yes", false, "remove all prefixes that no run uses")
 	flags.DurationVar(&f.quiet, "unchanged-for", leastQuiet, "remove only what has not changed for this time, at least "+leastQuiet.String()+"; longer for a run with a long request time-out")
 	t.kube.AddFlags(flags)
@@ -95,6 +98,8 @@ func (f *cleanFlags) check(prefixes []string) error {
 	switch {
 	case f.all && len(prefixes) > 0:
 		return errors.New("--yes removes all prefixes: remove it, or name no prefix")
+	case f.store != "" && !slices.Contains(spec.Datastores(), spec.Datastore(f.store)):
+		return fmt.Errorf("--datastore: wanted one of %v, found %q", spec.Datastores(), f.store)
 	case f.quiet < leastQuiet:
 		return fmt.Errorf("--unchanged-for: wanted %s or more, found %s: a client pod that cannot change its key may still write for that long", leastQuiet, f.quiet)
 	}
@@ -121,7 +126,11 @@ func (t *tool) clean(f *cleanFlags, prefixes []string) error {
 	if err != nil {
 		return err
 	}
-	c := &cleaner{tool: t, leftovers: etcd.NewLeftovers(target), owners: owners, quiet: f.quiet}
+	target.Datastore = spec.Datastore(f.store)
+	if traits, named := target.Datastore.Store(); named && (!traits.TLS && target.TLS != nil || !traits.Users && target.Auth != nil) {
+		return fmt.Errorf("%s is reached in plain text and without a user: remove the flags and variables for TLS and user", target.Datastore)
+	}
+	c := &cleaner{tool: t, leftovers: datastore.Leftovers(target), owners: owners, quiet: f.quiet}
 	defer c.leftovers.Close()
 	err = c.run(ctx, f.all, prefixes)
 	if ctx.Err() != nil && err != nil {
@@ -153,7 +162,7 @@ func (f *runFlags) planTarget() (target plan.Target, err error) {
 // cleaner lists and removes leftovers.
 type cleaner struct {
 	*tool
-	leftovers *etcd.Leftovers
+	leftovers *ownership.Leftovers
 	owners    *owners
 	quiet     time.Duration
 }
@@ -181,7 +190,7 @@ func (c *cleaner) run(ctx context.Context, all bool, prefixes []string) error {
 }
 
 // list prints the leftovers.
-func (c *cleaner) list(found []etcd.Leftover) error {
+func (c *cleaner) list(found []ownership.Leftover) error {
 	fmt.Fprintln(c.Err, c.owners.checked)
 	if len(found) == 0 {
 		fmt.Fprintf(c.Err, "Found no keys under %s.\n", cleanRoot)
@@ -202,7 +211,7 @@ func (c *cleaner) list(found []etcd.Leftover) error {
 	return nil
 }
 
-func writeLeftovers(out io.Writer, found []etcd.Leftover, o *owners, now time.Time) error {
+func writeLeftovers(out io.Writer, found []ownership.Leftover, o *owners, now time.Time) error {
 	w := printers.GetNewTabWriter(out)
 	fmt.Fprintln(w, "PREFIX\tKEYS\tAGE\tLAST CHANGE\tRUN")
 	since := func(at time.Time) string {
@@ -218,11 +227,11 @@ func writeLeftovers(out io.Writer, found []etcd.Leftover, o *owners, now time.Ti
 }
 
 // chosen returns the leftovers of prefixes, and refuses those that must not be removed.
-func (c *cleaner) chosen(ctx context.Context, found []etcd.Leftover, prefixes []string) (chosen []etcd.Leftover, err error) {
+func (c *cleaner) chosen(ctx context.Context, found []ownership.Leftover, prefixes []string) (chosen []ownership.Leftover, err error) {
 	for _, prefix := range prefixes {
 		prefix = strings.TrimRight(prefix, "/") + "/"
-		i := slices.IndexFunc(found, func(l etcd.Leftover) bool { return l.Prefix == prefix })
-		l := etcd.Leftover{}
+		i := slices.IndexFunc(found, func(l ownership.Leftover) bool { return l.Prefix == prefix })
+		l := ownership.Leftover{}
 		if i >= 0 {
 			l = found[i]
 		} else if l, err = c.leftovers.Look(ctx, prefix); err != nil {
@@ -241,7 +250,7 @@ func (c *cleaner) chosen(ctx context.Context, found []etcd.Leftover, prefixes []
 }
 
 // removeAll removes the leftovers that do not change for a while.
-func (c *cleaner) removeAll(ctx context.Context, chosen []etcd.Leftover) error {
+func (c *cleaner) removeAll(ctx context.Context, chosen []ownership.Leftover) error {
 	fmt.Fprintln(c.Err, c.owners.checked)
 	for _, l := range chosen {
 		c.quiet = max(c.quiet, l.Quiet)
@@ -268,7 +277,7 @@ func (c *cleaner) removeAll(ctx context.Context, chosen []etcd.Leftover) error {
 	return nil
 }
 
-func (c *cleaner) remove(ctx context.Context, before etcd.Leftover) (removed bool, err error) {
+func (c *cleaner) remove(ctx context.Context, before ownership.Leftover) (removed bool, err error) {
 	now, err := c.leftovers.Look(ctx, before.Prefix)
 	if err != nil {
 		return false, err
@@ -279,8 +288,8 @@ func (c *cleaner) remove(ctx context.Context, before etcd.Leftover) (removed boo
 	}
 	done, err := c.leftovers.Remove(ctx, before, benchmark.FirstLease(before.Owner))
 	switch {
-	case errors.Is(err, etcd.ErrChanged):
-		fmt.Fprintf(c.Out, "%s: %v\n", before.Prefix, etcd.ErrChanged)
+	case errors.Is(err, ownership.ErrChanged):
+		fmt.Fprintf(c.Out, "%s: %v\n", before.Prefix, ownership.ErrChanged)
 		return false, nil
 	case err != nil:
 		return false, err

@@ -11,7 +11,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/follow"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
 )
 
 // askLimit bounds the calls to the cluster.
@@ -88,7 +88,7 @@ func (o *owners) endpoints() ([]string, error) {
 }
 
 // obstacle is why a prefix must not be removed; empty if it may.
-func (o *owners) obstacle(l etcd.Leftover) string {
+func (o *owners) obstacle(l ownership.Leftover) string {
 	switch run, known := o.runs[l.Owner]; {
 	case l.Owner == "":
 		return "no run owns it: it has no key .owner"
@@ -99,7 +99,7 @@ func (o *owners) obstacle(l etcd.Leftover) string {
 }
 
 // about is what is known about the run that left something.
-func (o *owners) about(l etcd.Leftover) string {
+func (o *owners) about(l ownership.Leftover) string {
 	if run, known := o.runs[l.Owner]; known {
 		return run.name + ", ended as " + run.state
 	}

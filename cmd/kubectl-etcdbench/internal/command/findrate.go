@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/admission"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
 )
@@ -74,7 +74,7 @@ func (f *runFlags) searchOf(m *manifest.Manifest, objectives []any, loads []swep
 // limitsRate reports whether a higher rate can miss an objective.
 func limitsRate(objective any) bool {
 	o, _ := objective.(map[string]any)
-	return o["type"] == string(v1alpha1.ObjectiveLatency) || o["type"] == string(v1alpha1.ObjectiveAchievedRate)
+	return o["type"] == string(spec.ObjectiveLatency) || o["type"] == string(spec.ObjectiveAchievedRate)
 }
 
 // admitProbe checks the manifest as a probe has it, so that problems name its lines. In a cluster, the API server checks

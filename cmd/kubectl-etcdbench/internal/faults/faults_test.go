@@ -41,7 +41,7 @@ type trial struct {
 	// unexplained: the members' numbers explain less than half.
 	unexplained bool
 	// missed are the objectives that must be missed, mayMiss those that may be missed. All others are met.
-	missed, mayMiss []v1alpha1.ObjectiveType
+	missed, mayMiss []spec.ObjectiveType
 }
 
 // group is a set of trials that run side by side. On a busy machine, evidence rightly names processors, too.
@@ -62,31 +62,31 @@ func trials() map[string]trial {
 		"flushes of the log": {
 			fault: fault{flush: slowFlush}, group: amongQuiet, adds: slowFlush,
 			named:  []v1alpha1.Resource{v1alpha1.ResourceDisk},
-			missed: []v1alpha1.ObjectiveType{v1alpha1.ObjectiveWALFsync},
+			missed: []spec.ObjectiveType{spec.ObjectiveWALFsync},
 		},
 		"flushes of the leader's log": {
 			fault: fault{members: 3, flush: slowFlush, slow: theLeader}, group: amongQuiet, adds: slowFlush,
 			named:  []v1alpha1.Resource{v1alpha1.ResourceDisk},
-			missed: []v1alpha1.ObjectiveType{v1alpha1.ObjectiveWALFsync},
+			missed: []spec.ObjectiveType{spec.ObjectiveWALFsync},
 		},
 		// A put that is sent to a follower is answered when this follower has applied it, and so flushed it.
 		"flushes of a follower's log": {
 			fault: fault{members: 3, flush: slowFlush, slow: aFollower}, group: amongQuiet, adds: slowFlush / 3,
 			named: []v1alpha1.Resource{v1alpha1.ResourceDisk}, mayName: []v1alpha1.Resource{v1alpha1.ResourceUnexplained},
-			missed: []v1alpha1.ObjectiveType{v1alpha1.ObjectiveWALFsync},
+			missed: []spec.ObjectiveType{spec.ObjectiveWALFsync},
 		},
 		// The leader and the other follower are a quorum, so no put to the leader waits for these flushes.
 		"flushes of a follower's log, load on the leader": {
 			fault: fault{members: 3, flush: slowFlush, slow: aFollower}, change: onLeader, group: amongQuiet,
 			mayName: []v1alpha1.Resource{v1alpha1.ResourceNetwork, v1alpha1.ResourceUnexplained},
-			missed:  []v1alpha1.ObjectiveType{v1alpha1.ObjectiveWALFsync},
+			missed:  []spec.ObjectiveType{spec.ObjectiveWALFsync},
 		},
 		// Most puts arrive during a commit and wait for half of it on average. That makes them slow to apply.
 		"commits of the database": {
 			fault: fault{commit: slowCommit, arguments: []string{"--backend-batch-interval=20ms", "--warning-apply-duration=40ms"}},
 			group: amongQuiet, adds: slowCommit / 4,
 			named:  []v1alpha1.Resource{v1alpha1.ResourceDisk},
-			missed: []v1alpha1.ObjectiveType{v1alpha1.ObjectiveBackendCommit, v1alpha1.ObjectiveSlowApplies},
+			missed: []spec.ObjectiveType{spec.ObjectiveBackendCommit, spec.ObjectiveSlowApplies},
 		},
 		// The interval between puts is longer than an apply. Otherwise most of the time would be waiting, which no
 		// metric of a member shows.
@@ -94,12 +94,12 @@ func trials() map[string]trial {
 			fault:  fault{apply: slowApply, arguments: []string{"--warning-apply-duration=15ms"}},
 			change: rateOf(20), group: amongQuiet, adds: slowApply,
 			named: []v1alpha1.Resource{v1alpha1.ResourceApply}, share: [2]int{50, 90},
-			missed: []v1alpha1.ObjectiveType{v1alpha1.ObjectiveSlowApplies},
+			missed: []spec.ObjectiveType{spec.ObjectiveSlowApplies},
 		},
 		"round trips between members": {
 			fault: fault{members: 3, peers: slowPeers}, group: amongQuiet, adds: 2 * slowPeers,
 			named:  []v1alpha1.Resource{v1alpha1.ResourceNetwork},
-			missed: []v1alpha1.ObjectiveType{v1alpha1.ObjectivePeerRoundTrip},
+			missed: []spec.ObjectiveType{spec.ObjectivePeerRoundTrip},
 		},
 		// Waits for a processor can take as long as such short round trips.
 		"far members": {
@@ -115,7 +115,7 @@ func trials() map[string]trial {
 		"a member's processors": {
 			fault: fault{neighbours: 16}, group: alone, adds: 2 * time.Millisecond,
 			named: []v1alpha1.Resource{v1alpha1.ResourceCPU}, mayName: []v1alpha1.Resource{v1alpha1.ResourceUnexplained},
-			missed: []v1alpha1.ObjectiveType{v1alpha1.ObjectiveMemberCPU},
+			missed: []spec.ObjectiveType{spec.ObjectiveMemberCPU},
 		},
 		"a defragmentation": {
 			fault: fault{revisions: manyRevisions}, inWindow: defragment, group: onBusyMachine,
@@ -127,18 +127,18 @@ func trials() map[string]trial {
 		},
 		"a leader that changes": {
 			fault: fault{members: 3}, inWindow: changeLeader, group: onBusyMachine, mayName: anything,
-			missed:  []v1alpha1.ObjectiveType{v1alpha1.ObjectiveLeaderChanges},
-			mayMiss: []v1alpha1.ObjectiveType{v1alpha1.ObjectiveFailedProposals, v1alpha1.ObjectiveSlowApplies},
+			missed:  []spec.ObjectiveType{spec.ObjectiveLeaderChanges},
+			mayMiss: []spec.ObjectiveType{spec.ObjectiveFailedProposals, spec.ObjectiveSlowApplies},
 		},
 		"a quorum that is away": {
 			fault: fault{members: 3}, change: withShortTimeout, inWindow: pauseFollowers, group: onBusyMachine, mayName: anything,
-			missed:  []v1alpha1.ObjectiveType{v1alpha1.ObjectiveFailedProposals},
-			mayMiss: []v1alpha1.ObjectiveType{v1alpha1.ObjectiveLeaderChanges, v1alpha1.ObjectiveSlowApplies, v1alpha1.ObjectivePeerRoundTrip, v1alpha1.ObjectiveBackendCommit},
+			missed:  []spec.ObjectiveType{spec.ObjectiveFailedProposals},
+			mayMiss: []spec.ObjectiveType{spec.ObjectiveLeaderChanges, spec.ObjectiveSlowApplies, spec.ObjectivePeerRoundTrip, spec.ObjectiveBackendCommit},
 		},
 		"large values": {
 			change: func(run *v1alpha1.EtcdBenchmark) { valuesOf(64 << 10)(run); rateOf(200)(run) }, group: onBusyMachine, mayName: anything,
-			missed:  []v1alpha1.ObjectiveType{v1alpha1.ObjectiveMemberMemory, v1alpha1.ObjectiveDatabaseGrowth},
-			mayMiss: []v1alpha1.ObjectiveType{v1alpha1.ObjectiveMemberCPU, v1alpha1.ObjectiveSlowApplies, v1alpha1.ObjectiveBackendCommit},
+			missed:  []spec.ObjectiveType{spec.ObjectiveMemberMemory, spec.ObjectiveDatabaseGrowth},
+			mayMiss: []spec.ObjectiveType{spec.ObjectiveMemberCPU, spec.ObjectiveSlowApplies, spec.ObjectiveBackendCommit},
 		},
 	}
 }

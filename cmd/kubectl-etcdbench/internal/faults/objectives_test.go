@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
@@ -19,15 +20,15 @@ func limits() []v1alpha1.Objective {
 	}
 	none := &v1alpha1.MemberCountObjective{Max: 0}
 	all := []v1alpha1.Objective{
-		{Type: v1alpha1.ObjectiveWALFsync, WALFsync: within(slowFlush / 2)},
-		{Type: v1alpha1.ObjectiveBackendCommit, BackendCommit: within(slowCommit / 2)},
-		{Type: v1alpha1.ObjectivePeerRoundTrip, PeerRoundTrip: within(slowPeers)},
-		{Type: v1alpha1.ObjectiveLeaderChanges, LeaderChanges: none},
-		{Type: v1alpha1.ObjectiveSlowApplies, SlowApplies: none},
-		{Type: v1alpha1.ObjectiveFailedProposals, FailedProposals: none},
-		{Type: v1alpha1.ObjectiveMemberMemory, MemberMemory: &v1alpha1.MemberBytesObjective{MaxBytes: 100 << 20}},
-		{Type: v1alpha1.ObjectiveMemberCPU, MemberCPU: &v1alpha1.MemberCPUObjective{MaxMillicores: 650}},
-		{Type: v1alpha1.ObjectiveDatabaseGrowth, DatabaseGrowth: &v1alpha1.MemberBytesObjective{MaxBytes: 16 << 20}},
+		{Type: spec.ObjectiveWALFsync, WALFsync: within(slowFlush / 2)},
+		{Type: spec.ObjectiveBackendCommit, BackendCommit: within(slowCommit / 2)},
+		{Type: spec.ObjectivePeerRoundTrip, PeerRoundTrip: within(slowPeers)},
+		{Type: spec.ObjectiveLeaderChanges, LeaderChanges: none},
+		{Type: spec.ObjectiveSlowApplies, SlowApplies: none},
+		{Type: spec.ObjectiveFailedProposals, FailedProposals: none},
+		{Type: spec.ObjectiveMemberMemory, MemberMemory: &v1alpha1.MemberBytesObjective{MaxBytes: 100 << 20}},
+		{Type: spec.ObjectiveMemberCPU, MemberCPU: &v1alpha1.MemberCPUObjective{MaxMillicores: 650}},
+		{Type: spec.ObjectiveDatabaseGrowth, DatabaseGrowth: &v1alpha1.MemberBytesObjective{MaxBytes: 16 << 20}},
 	}
 	for i := range all {
 		all[i].Name = objectiveName(all[i].Type)
@@ -36,16 +37,16 @@ func limits() []v1alpha1.Objective {
 }
 
 // objectiveName is a valid name for an objective.
-func objectiveName(kind v1alpha1.ObjectiveType) string {
-	return map[v1alpha1.ObjectiveType]string{
-		v1alpha1.ObjectiveWALFsync: "wal-fsync", v1alpha1.ObjectiveBackendCommit: "backend-commit", v1alpha1.ObjectivePeerRoundTrip: "peer-round-trip",
-		v1alpha1.ObjectiveLeaderChanges: "leader-changes", v1alpha1.ObjectiveSlowApplies: "slow-applies", v1alpha1.ObjectiveFailedProposals: "failed-proposals",
-		v1alpha1.ObjectiveMemberMemory: "member-memory", v1alpha1.ObjectiveMemberCPU: "member-cpu", v1alpha1.ObjectiveDatabaseGrowth: "database-growth",
+func objectiveName(kind spec.ObjectiveType) string {
+	return map[spec.ObjectiveType]string{
+		spec.ObjectiveWALFsync: "wal-fsync", spec.ObjectiveBackendCommit: "backend-commit", spec.ObjectivePeerRoundTrip: "peer-round-trip",
+		spec.ObjectiveLeaderChanges: "leader-changes", spec.ObjectiveSlowApplies: "slow-applies", spec.ObjectiveFailedProposals: "failed-proposals",
+		spec.ObjectiveMemberMemory: "member-memory", spec.ObjectiveMemberCPU: "member-cpu", spec.ObjectiveDatabaseGrowth: "database-growth",
 	}[kind]
 }
 
 // requireResults wants a result of the objectives of these types, or of all.
-func requireResults(t *testing.T, run *v1alpha1.EtcdBenchmark, want v1alpha1.ObjectiveResult, kinds ...v1alpha1.ObjectiveType) {
+func requireResults(t *testing.T, run *v1alpha1.EtcdBenchmark, want v1alpha1.ObjectiveResult, kinds ...spec.ObjectiveType) {
 	t.Helper()
 	wanted := map[string]bool{}
 	for _, kind := range kinds {
@@ -71,7 +72,7 @@ func requireObjectives(t *testing.T, run *v1alpha1.EtcdBenchmark, tc trial) {
 		case slices.Contains(tc.mayMiss, o.Type):
 		case slices.Contains(tc.missed, o.Type):
 			requireResults(t, run, v1alpha1.ObjectiveMissed, o.Type)
-		case alone && o.Type == v1alpha1.ObjectivePeerRoundTrip:
+		case alone && o.Type == spec.ObjectivePeerRoundTrip:
 			requireResults(t, run, v1alpha1.ObjectiveUnknown, o.Type)
 		default:
 			requireResults(t, run, v1alpha1.ObjectiveMet, o.Type)

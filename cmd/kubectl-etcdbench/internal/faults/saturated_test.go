@@ -15,7 +15,7 @@ import (
 // judgedBy makes a p99 of 100 ms the run's only objective.
 func judgedBy(run *v1alpha1.EtcdBenchmark) {
 	run.Spec.Objectives = []v1alpha1.Objective{{
-		Name: "p99", Type: v1alpha1.ObjectiveLatency,
+		Name: "p99", Type: spec.ObjectiveLatency,
 		Latency: &v1alpha1.LatencyObjective{Operation: spec.OperationPut, Statistic: spec.StatisticP99, MaxMicroseconds: 100_000},
 	}}
 }

@@ -62,7 +62,7 @@ func mixed(change ...func(*v1alpha1.EtcdBenchmark)) *v1alpha1.EtcdBenchmark {
 				Requests: new(int64(300)), RequestTimeoutSeconds: 10, Seed: 1,
 			},
 			Objectives: []v1alpha1.Objective{{
-				Name: "rate", Type: v1alpha1.ObjectiveThroughput, Throughput: &v1alpha1.ThroughputObjective{MinPerSecond: 1},
+				Name: "rate", Type: spec.ObjectiveThroughput, Throughput: &v1alpha1.ThroughputObjective{MinPerSecond: 1},
 			}},
 			TimeoutSeconds: 60,
 		},

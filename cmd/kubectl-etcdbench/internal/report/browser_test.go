@@ -3,216 +3,27 @@
 package report
 
 import (
-	"bytes"
-	_ "embed"
-	"fmt"
-	"maps"
+	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 )
 
-// axeFile is axe-core, which make tools-axe-core fetches.
-const axeFile = "../../../../bin/tools/axe-core"
-
-//go:embed testdata/layout.js
-var layoutScript string
-
-// axeScript returns what readers who need help cannot read or reach.
-const axeScript = `(async () => {
-  const result = await axe.run(document, { resultTypes: ["violations"] });
-  return result.violations.filter(v => ["serious", "critical"].includes(v.impact)).map(v =>
-    v.id + ": " + v.nodes.length + " times, as " + v.nodes[0].html.slice(0, 200) + " " + (v.nodes[0].any[0] || v.nodes[0].all[0] || v.nodes[0].none[0] || {}).message);
-})()`
-
-// widths are those of a telephone and of a desk.
-var widths = []int64{360, 1440}
-
-// reportPages are all pages that the tests look at.
-func reportPages(t *testing.T) map[string]string {
-	t.Helper()
-	pages := map[string]string{}
-	for name, d := range documents(t) {
-		pages[name] = pageOf(t, d)
-	}
+// Pages for hack/verify/pages, which looks at them in Chromium.
+func TestPagesForChromium(t *testing.T) {
+	const folder = "../../../../out/pages"
+	all := documents(t)
 	for name, d := range hostile(t) {
-		pages["hostile "+name] = pageOf(t, d)
+		all["hostile "+name] = d
 	}
-	return pages
-}
-
-// opened is a page with all details open.
-func opened(page string) string { return strings.ReplaceAll(page, "<details", "<details open") }
-
-// saved writes a page to a file and returns its address.
-func saved(t *testing.T, name, page string) string {
-	t.Helper()
-	file := filepath.Join(keptIn(t), fileName(name)+".html")
-	if err := os.WriteFile(file, []byte(page), 0o644); err != nil {
+	if err := errors.Join(os.RemoveAll(folder), os.MkdirAll(folder, 0o755)); err != nil {
 		t.Fatal(err)
 	}
-	return "file://" + file
-}
-
-func fileName(page string) string { return strings.ReplaceAll(page, " ", "-") }
-
-// keptIn is the folder REPORT_PAGES, or one that ends with the test.
-func keptIn(t *testing.T) string {
-	t.Helper()
-	dir := os.Getenv("REPORT_PAGES")
-	if dir == "" {
-		return t.TempDir()
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
-func keepsPages() bool { return os.Getenv("REPORT_PAGES") != "" }
-
-// keep saves a screenshot for people.
-func keep(t *testing.T, name string, v view, picture []byte) {
-	t.Helper()
-	if !keepsPages() {
-		return
-	}
-	if err := os.WriteFile(filepath.Join(keptIn(t), fmt.Sprintf("%s-%s.png", fileName(name), v)), picture, 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func axe(t *testing.T) string {
-	t.Helper()
-	script, err := os.ReadFile(axeFile)
-	if err != nil {
-		t.Fatalf("axe-core is missing, run make tools-axe-core: %v", err)
-	}
-	return string(script)
-}
-
-// layout returns what is wrong with the layout of the page that is shown.
-func (b *tab) layout(v view) (found []string) {
-	b.Helper()
-	b.evaluate(fmt.Sprintf("%s(%d)", strings.TrimSuffix(strings.TrimSpace(layoutScript), ";"), v.width), &found)
-	return found
-}
-
-// barriers returns what axe-core calls serious.
-func (b *tab) barriers(script string) (found []string) {
-	b.Helper()
-	b.evaluate(script+";0", nil)
-	b.evaluate(axeScript, &found)
-	return found
-}
-
-// complain reports what was found, with the first few of each kind.
-func (b *tab) complain(v view, found []string) {
-	b.Helper()
-	const most = 8
-	for _, f := range found[:min(len(found), most)] {
-		b.Errorf("%s: %s", v, f)
-	}
-	if more := len(found) - most; more > 0 {
-		b.Errorf("%s: and %d more", v, more)
-	}
-}
-
-func (b *tab) wantNoRequests() {
-	b.Helper()
-	for _, url := range b.requested() {
-		b.Errorf("the page requested %.200s", url)
-	}
-}
-
-// Readers without the fonts that plots are measured with see pages without overlaps, with and without scripts, in both
-// colour schemes, on small and wide screens. No page loads anything, and everybody can read it.
-func TestPagesInChromium(t *testing.T) {
-	browser, script, pages := startChromium(t, false), axe(t), reportPages(t)
-	for _, name := range slices.Sorted(maps.Keys(pages)) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b, url := openTab(t, browser), saved(t, name, pages[name])
-			for _, width := range widths {
-				b.look(name, url, width)
-				b.complain(view{width: width}, b.layout(view{width: width}))
-				// Colours do not depend on the width.
-				v := view{width: width, dark: width == widths[0]}
-				b.paint(v)
-				b.complain(v, b.barriers(script))
-			}
-			b.wantNoRequests()
-		})
-	}
-}
-
-// look takes pictures of a page with and without scripts, in both colour schemes. It leaves the page with scripts.
-func (b *tab) look(name, url string, width int64) {
-	b.Helper()
-	pictures := map[view][]byte{}
-	for _, noScripts := range []bool{true, false} {
-		b.show(url, view{width: width, noScripts: noScripts})
-		for _, dark := range []bool{false, true} {
-			v := view{width: width, dark: dark, noScripts: noScripts}
-			b.paint(v)
-			pictures[v] = b.screenshot()
-		}
-	}
-	for _, dark := range []bool{false, true} {
-		v := view{width: width, dark: dark}
-		keep(b.T, name, v, pictures[v])
-		if !bytes.Equal(pictures[v], pictures[view{width: width, dark: dark, noScripts: true}]) {
-			b.Errorf("%s: the page looks different with scripts and without", v)
-		}
-	}
-	if bytes.Equal(pictures[view{width: width}], pictures[view{width: width, dark: true}]) {
-		b.Errorf("%d px: light and dark pages look the same", width)
-	}
-}
-
-// Everything that is folded has the same quality, once it is open.
-func TestOpenedPagesInChromium(t *testing.T) {
-	browser, script, pages := startChromium(t, false), axe(t), reportPages(t)
-	for _, name := range slices.Sorted(maps.Keys(pages)) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b, url := openTab(t, browser), saved(t, name+" opened", opened(pages[name]))
-			for _, width := range widths {
-				v := view{width: width, dark: width != widths[0]}
-				b.show(url, v)
-				b.complain(v, b.layout(v))
-				if v.dark {
-					b.complain(v, b.barriers(script))
-				}
-				if keepsPages() {
-					keep(t, name+" opened", v, b.screenshot())
-				}
-			}
-			b.wantNoRequests()
-		})
-	}
-}
-
-// Pages have no overlaps with the fonts that plots are measured with, either. The tests above use other fonts.
-func TestFontsInChromium(t *testing.T) {
-	pages := reportPages(t)
-	for _, liberation := range []bool{true, false} {
-		b := openTab(t, startChromium(t, liberation))
-		b.show(saved(t, "run", pages["run"]), view{width: widths[0]})
-		if font := b.font(); (font == "Liberation Sans") != liberation {
-			t.Errorf("found the font %q: wanted one of DejaVu unless Liberation Sans is there", font)
-		}
-		for _, name := range slices.Sorted(maps.Keys(pages)) {
-			if v := (view{width: widths[0]}); liberation {
-				b.show(saved(t, name+" opened", opened(pages[name])), v)
-				b.complain(v, b.layout(v))
-			}
+	for name, d := range all {
+		file := filepath.Join(folder, strings.ReplaceAll(name, " ", "-")+".html")
+		if err := os.WriteFile(file, []byte(pageOf(t, d)), 0o644); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -1,0 +1,206 @@
+package zookeeper
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+)
+
+// ownClaims are the claims of the driver's own run.
+func (d *Driver) ownClaims() *claims {
+	c := &claims{driver: d, run: d.run, tree: d.tree}
+	c.folders = func(context.Context) (iter.Seq[string], int64, error) {
+		return func(yield func(string) bool) {
+			for number := range c.tree.folders() {
+				if !yield(c.tree.folder(number)) {
+					return
+				}
+			}
+		}, 0, nil
+	}
+	return c
+}
+
+// searcher is ownership.Searcher for ZooKeeper.
+type searcher struct{ *Driver }
+
+// NewLeftovers returns the leftovers of a target. It connects to nothing yet.
+func NewLeftovers(t plan.Target) *ownership.Leftovers {
+	return &ownership.Leftovers{Searcher: searcher{New(plan.Plan{Target: t}, 0)}}
+}
+
+// Settle implements ownership.Searcher.
+func (s searcher) Settle(ctx context.Context, err error) error {
+	return settled(ctx, err, s.addresses())
+}
+
+// Claims implements ownership.Searcher. A run has no leases in ZooKeeper.
+func (s searcher) Claims(run *ownership.Run, _ int64) ownership.Store {
+	c := &claims{driver: s.Driver, run: run, tree: tree{prefix: run.Prefix, root: rootOf(run.Prefix), uid: run.UID}}
+	c.folders = func(ctx context.Context) (iter.Seq[string], int64, error) {
+		names, err := s.list(ctx, c.tree.root)
+		if err != nil {
+			return nil, 0, err
+		}
+		var folders []string
+		spared := int64(0)
+		for _, name := range names {
+			path := c.tree.root + "/" + name
+			switch {
+			case isNumber(name):
+				folders = append(folders, path)
+			case path != c.tree.marker() && path != c.tree.pods() && path != c.tree.last():
+				spared++
+			}
+		}
+		slices.Sort(folders)
+		return slices.Values(folders), spared, nil
+	}
+	return c
+}
+
+// Names implements ownership.Searcher. ZooKeeper's own znodes are none.
+func (s searcher) Names(ctx context.Context, folder string, most int) (names []string, err error) {
+	if err := s.catchUp(ctx); err != nil {
+		return nil, err
+	}
+	root := rootOf(folder)
+	found, err := s.stat(ctx, root)
+	if err != nil || !found.exists {
+		return nil, err
+	}
+	names, err = s.list(ctx, root)
+	slices.Sort(names)
+	names = names[:min(most, len(names))]
+	for i := range names {
+		names[i] += "/"
+	}
+	return names, err
+}
+
+// See implements ownership.Searcher. It counts the children of the root's children, and no deeper ones.
+func (s searcher) See(ctx context.Context, prefix string) (seen ownership.Seen, err error) {
+	root := rootOf(prefix)
+	found, err := s.read(ctx, root)
+	if err != nil || !found.exists {
+		return seen, err
+	}
+	seen = ownership.Seen{Owner: ownerIn(found.data), Marker: found.changed, Keys: 1}
+	names, err := s.list(ctx, root)
+	if err != nil {
+		return seen, err
+	}
+	for _, name := range names {
+		child, err := s.stat(ctx, root+"/"+name)
+		if err != nil {
+			return seen, err
+		}
+		seen.Keys += 1 + int64(child.children)
+	}
+	if seen.Owner == "" {
+		return seen, nil
+	}
+	c := claims{driver: s.Driver, tree: tree{root: root}}
+	pods, err := c.registrations(ctx)
+	for path, pod := range pods {
+		seen.Pods = append(seen.Pods, ownership.Item{Key: ownership.Key{Name: path, Version: pod.changed}, Value: []byte(pod.data)})
+	}
+	return seen, err
+}
+
+// unchanged is the version in ownership.Key of a znode whose data has never changed, as the run makes its own.
+const unchanged = 1
+
+// Walk implements ownership.Store.
+func (c *claims) Walk() ownership.Walker { return &walker{claims: c} }
+
+// walker lists the folders one by one. A foreign znode and its ancestors stay.
+type walker struct {
+	claims *claims
+	// folder returns the next folder; nil before the first one. pending are the keys of the current folder that are left.
+	folder  func() (string, bool)
+	stop    func()
+	pending []ownership.Key
+	spared  int64
+}
+
+// Next implements ownership.Walker. The folder comes after its children.
+func (w *walker) Next(ctx context.Context, _ int64) (page []ownership.Stretch, done bool, err error) {
+	if w.folder == nil {
+		folders, spared, err := w.claims.folders(ctx)
+		if err != nil {
+			return nil, true, err
+		}
+		w.folder, w.stop = iter.Pull(folders)
+		w.spared = spared
+	}
+	for len(w.pending) == 0 {
+		folder, ok := w.folder()
+		if !ok {
+			w.stop()
+			return nil, true, nil
+		}
+		if err := w.open(ctx, folder); err != nil {
+			w.stop()
+			return nil, true, err
+		}
+	}
+	n := min(len(w.pending), batch(len(w.pending[0].Name)))
+	page, w.pending = []ownership.Stretch{{Keys: w.pending[:n]}}, w.pending[n:]
+	return page, false, nil
+}
+
+// open reads what a folder has. It does not list a folder with more children than the run can have created.
+func (w *walker) open(ctx context.Context, folder string) error {
+	found, err := w.claims.driver.stat(ctx, folder)
+	if err != nil || !found.exists || found.children > mostListed {
+		w.spared += int64(found.children)
+		return err
+	}
+	var names []string
+	if found.children > 0 {
+		if names, err = w.claims.driver.list(ctx, folder); err != nil {
+			return err
+		}
+	}
+	for _, name := range names {
+		if len(name) != leafDigits || !isNumber(name) {
+			w.spared++
+			continue
+		}
+		w.pending = append(w.pending, ownership.Key{Name: folder + "/" + name, Version: unchanged})
+	}
+	w.pending = append(w.pending, ownership.Key{Name: folder, Version: unchanged})
+	return nil
+}
+
+// isNumber reports whether a name has only digits.
+func isNumber(name string) bool { return name != "" && strings.Trim(name, "0123456789") == "" }
+
+// Passed implements ownership.Walker.
+func (w *walker) Passed() (passed, of int64) { return 0, 0 }
+
+// Spared implements ownership.Walker.
+func (w *walker) Spared() int64 { return w.spared }
+
+// Delete implements ownership.Store. The marker covers that no pod is registered: no pod can join without the parent of the
+// registrations.
+func (c *claims) Delete(ctx context.Context, s ownership.Stretch, _ int64) (done bool, err error) {
+	ops := []any{c.owns()}
+	for _, key := range s.Keys {
+		ops = append(ops, &zk.DeleteRequest{Path: key.Name, Version: int32(key.Version - unchanged)})
+	}
+	failed, _, err := c.driver.commit(ctx, ops...)
+	return err == nil && failed < 0, err
+}
+
+// Reread implements ownership.Store: all versions are known.
+func (c *claims) Reread(context.Context, ownership.Stretch, int64) ([]ownership.Stretch, error) {
+	return nil, nil
+}

@@ -1,0 +1,189 @@
+package ownership
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// Searcher is a store in which runs can have left keys.
+type Searcher interface {
+	// Names returns the names after a folder, up to their next slash, and with it; at most this many.
+	Names(ctx context.Context, folder string, most int) ([]string, error)
+	// See returns what lies under a prefix.
+	See(ctx context.Context, prefix string) (Seen, error)
+	// Claims returns the store for deleting all keys that any run can have written under the prefix of this one, and the leases
+	// with IDs from firstLease on.
+	Claims(run *Run, firstLease int64) Store
+	// Settle is the error that a method of Leftovers returns.
+	Settle(context.Context, error) error
+	// Close closes the connections.
+	Close() error
+}
+
+// Seen is what lies under a prefix.
+type Seen struct {
+	// Owner is the UID of the run that owns the prefix; empty without a marker.
+	Owner string
+	// Marker is the version of the marker.
+	Marker int64
+	// Pods are the keys of registered pods.
+	Pods []Item
+	// Keys counts all keys under the prefix, the marker included.
+	Keys int64
+}
+
+// Leftovers finds and removes what runs left in a target that could not delete their keys.
+type Leftovers struct{ Searcher }
+
+// Leftover is what lies under one prefix.
+type Leftover struct {
+	Prefix string
+	// Owner is the UID of the run that owns the prefix; empty without a marker.
+	Owner string
+	// Keys counts all keys under the prefix, the marker included.
+	Keys int64
+	// Began and Seen are the times of the first and of the newest sign of life of its pods, by their clocks; zero if
+	// unknown.
+	Began, Seen time.Time
+	// Quiet is how long the keys of its pods must not change until the pods send nothing any more.
+	Quiet time.Duration
+	// marker is the version of the marker, signs those of the pods' keys.
+	marker int64
+	signs  map[string]int64
+}
+
+// IsSame reports whether nothing has changed between two looks at a prefix.
+func (l Leftover) IsSame(other Leftover) bool {
+	return l.Prefix == other.Prefix && l.Keys == other.Keys && l.Owner == other.Owner && l.marker == other.marker && maps.Equal(l.signs, other.signs)
+}
+
+// mostOpened is how many folders below root that no run owns List opens, to find prefixes of runs in them.
+const mostOpened = 1000
+
+// List returns what lies under root, which ends with a slash: a leftover for each prefix with a marker, and one for each name
+// after root under which there is more. The lock of the target is none: it expires by itself.
+func (l *Leftovers) List(ctx context.Context, root string) (all []Leftover, err error) {
+	names, err := l.Names(ctx, root, math.MaxInt)
+	for _, name := range names {
+		if root+name == LockKey {
+			continue
+		}
+		opened := 0
+		top, below, err := l.open(ctx, root+name, &opened)
+		if err != nil {
+			return nil, l.Settle(ctx, err)
+		}
+		for _, nested := range below {
+			top.Keys -= nested.Keys
+		}
+		if top.Keys > 0 {
+			for _, nested := range below {
+				top.Keys += nested.Keys
+			}
+			all = append(all, top)
+		}
+		all = append(all, below...)
+	}
+	return all, l.Settle(ctx, err)
+}
+
+// open returns what lies at a name, and the prefixes of runs below it if no run owns it.
+func (l *Leftovers) open(ctx context.Context, name string, opened *int) (found Leftover, below []Leftover, err error) {
+	found, err = l.look(ctx, name)
+	if *opened++; err != nil || found.Owner != "" || !strings.HasSuffix(name, "/") {
+		return found, nil, err
+	}
+	names, err := l.Names(ctx, name, mostOpened)
+	for _, next := range names {
+		if !strings.HasSuffix(next, "/") || *opened >= mostOpened {
+			continue
+		}
+		one, more, err := l.open(ctx, name+next, opened)
+		if err != nil {
+			return found, nil, err
+		}
+		if one.Owner != "" {
+			below = append(below, one)
+		}
+		below = append(below, more...)
+	}
+	return found, below, err
+}
+
+// Look returns what lies under a prefix now.
+func (l *Leftovers) Look(ctx context.Context, prefix string) (Leftover, error) {
+	found, err := l.look(ctx, prefix)
+	return found, l.Settle(ctx, err)
+}
+
+func (l *Leftovers) look(ctx context.Context, prefix string) (Leftover, error) {
+	seen, err := l.See(ctx, prefix)
+	if err != nil {
+		return Leftover{}, err
+	}
+	out := Leftover{Prefix: prefix, Owner: seen.Owner, Keys: seen.Keys, marker: seen.Marker, signs: map[string]int64{}, Quiet: plan.StillFor(0)}
+	for _, pod := range seen.Pods {
+		out.signs[pod.Name] = pod.Version
+		var sign LifeSign
+		if json.Unmarshal(pod.Value, &sign) != nil || sign.Began.IsZero() {
+			continue
+		}
+		out.Quiet = max(out.Quiet, plan.StillFor(time.Duration(max(sign.RequestTimeoutSeconds, 0))*time.Second))
+		if out.Began.IsZero() || sign.Began.Before(out.Began) {
+			out.Began = sign.Began
+		}
+		if sign.Seen.After(out.Seen) {
+			out.Seen = sign.Seen
+		}
+	}
+	return out, nil
+}
+
+// Removal is what Remove has deleted.
+type Removal struct {
+	Keys, Leases int64
+	// Foreign is how many keys are left, because no run writes such keys, or because they were written after the run had ended.
+	Foreign int64
+}
+
+// ErrChanged is returned if a prefix has changed since it was looked at: it may be in use.
+var ErrChanged = errors.New("it changed while its keys were deleted, so it may be in use; the remaining keys were left alone")
+
+// Remove deletes what a run can have written under a prefix that it owns, and the leases of the run, which begin with the
+// ID firstLease, as the cleanup of the run does. The marker stays while keys of others are left.
+func (l *Leftovers) Remove(ctx context.Context, old Leftover, firstLease int64) (done Removal, err error) {
+	now, err := l.look(ctx, old.Prefix)
+	if err != nil {
+		return done, l.Settle(ctx, err)
+	}
+	if !now.IsSame(old) || old.Owner == "" {
+		return done, ErrChanged
+	}
+	run := &Run{Prefix: old.Prefix, UID: old.Owner}
+	o := New(run, l.Claims(run, firstLease))
+	err = o.clean(ctx, old.signs)
+	done = Removal{Keys: o.work.keys.Load(), Leases: o.work.revoked, Foreign: o.work.spared}
+	switch {
+	case load.StillWrites(err), errors.Is(err, ErrNotAlone):
+		return done, ErrChanged
+	case load.FailureOf(err) != nil && done.Foreign > 0 && load.FailureOf(err).Reason == results.FailurePrefixNotEmpty:
+		return done, nil
+	case err == nil:
+		// The marker, and the keys of the pods.
+		done.Keys += 1 + int64(len(old.signs))
+	}
+	return done, l.Settle(ctx, err)
+}
+
+// LockKey is the lock of the target, in stores where it is a key. It lies beside the default prefixes of runs: most users with
+// rights on these may write it.
+const LockKey = "etcdbench/.lock"
