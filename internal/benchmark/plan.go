@@ -55,7 +55,7 @@ func checkStore(b *v1alpha1.EtcdBenchmark) error {
 	target := b.Spec.Target
 	row, _ := target.Datastore.Store()
 	errs := []error{
-		workload.Wanted(row.Addresses || len(target.Endpoints) <= 1, "target.endpoints", fmt.Sprintf("one address for %s", target.Datastore), target.Endpoints),
+		workload.Wanted(row.Addresses || len(target.Endpoints) <= 1, "target.endpoints", fmt.Sprintf("one address for %s", target.Datastore), len(target.Endpoints)),
 	}
 	for _, o := range b.Resolved().Objectives {
 		errs = append(errs, workload.Listed("objectives.type", o.Type, row.Objectives, target.Datastore))
