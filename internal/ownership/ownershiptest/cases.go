@@ -42,7 +42,7 @@ type Target struct {
 // Run runs all cases.
 func Run(t *testing.T, target Target) {
 	for name, test := range map[string]func(*testing.T, Target){
-		"nested claims at once": nestedClaims, "a crash at each step": crashes, "an answer that is lost": lostAnswers,
+		"nested claims at once": nestedClaims, "a nested claim just before": claimBefore, "a crash at each step": crashes, "an answer that is lost": lostAnswers,
 		"another owner between two batches": stolenPrefix, "a key that comes before its neighbours are deleted": lateKey,
 		"a pod that comes back": slowPod,
 	} {
@@ -189,6 +189,32 @@ func nestedClaims(t *testing.T, g Target) {
 		}
 		if left := g.Names(t, root); len(left) > 0 {
 			t.Fatalf("left %q", left)
+		}
+	}
+}
+
+// claimBefore: a run has looked at the prefixes around its own, and then another one claims, around or below it.
+func claimBefore(t *testing.T, g Target) {
+	for _, around := range []string{"first/", "second/"} {
+		outer, inner := runOf(g.prefix+around, "run-a", 0), runOf(g.prefix+around+"1/", "run-b", 0)
+		first, second := inner, outer
+		if around == "second/" {
+			first, second = outer, inner
+		}
+		before := g.pod(t, first, &hooked{})
+		h := &hooked{before: func(step string) error {
+			if step == "Claim" {
+				if err := before.Claim(bounded(t)); err != nil {
+					t.Error(err)
+				}
+			}
+			return nil
+		}}
+		if err := g.pod(t, second, h).Claim(bounded(t)); !isRefused(err) {
+			t.Errorf("%s claims %s after %s: %v", second.UID, second.Prefix, first.Prefix, err)
+		}
+		if _, err := before.Release(bounded(t)); err != nil {
+			t.Error(err)
 		}
 	}
 }
