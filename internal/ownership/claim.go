@@ -15,13 +15,13 @@ import (
 type Ownership struct {
 	run     *Run
 	store   Store
-	batches *Batches
+	batches *Splitter
 	work    work
 }
 
 // New returns the ownership of a run, or of a pod of it.
 func New(run *Run, store Store) *Ownership {
-	return &Ownership{run: run, store: store, batches: NewBatches(0, store.IsTooLarge)}
+	return &Ownership{run: run, store: store, batches: NewSplitter(0, store.IsTooLarge)}
 }
 
 // claimAttempts is how often a pod claims while the prefixes around its own change.

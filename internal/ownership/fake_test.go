@@ -303,27 +303,27 @@ func (f *fakeTransactions) Signs(context.Context) (signs map[string]int64, err e
 
 // Leave writes the marker again only if the pod was registered: one that was given up must not make keys of others older than
 // the marker, which came since.
-func (f *fakeTransactions) Leave(context.Context) (left Left, err error) {
+func (f *fakeTransactions) Leave(context.Context) (left Release, err error) {
 	err = f.request(func() {
-		if left = (Left{}); !f.owns() {
+		if left = (Release{}); !f.owns() {
 			return
 		}
 		if _, registered := f.world.keys[f.run.PodKey()]; registered {
 			f.delete(f.run.PodKey())
 			f.put(f.run.Marker(), f.run.UID)
 		}
-		left = Left{Owned: true, Alone: len(f.pods()) == 0, Released: f.released()}
+		left = Release{Owned: true, Alone: len(f.pods()) == 0, Revision: f.released()}
 	})
 	return left, err
 }
 
-func (f *fakeTransactions) GiveUp(_ context.Context, signs map[string]int64) (left Left, err error) {
+func (f *fakeTransactions) GiveUp(_ context.Context, signs map[string]int64) (left Release, err error) {
 	err = f.request(func() {
-		if left = (Left{}); !f.owns() {
+		if left = (Release{}); !f.owns() {
 			return
 		}
 		if len(f.pods()) == 0 {
-			left = Left{Owned: true, Alone: true, Released: f.released()}
+			left = Release{Owned: true, Alone: true, Revision: f.released()}
 			return
 		}
 		for _, pod := range f.pods() {
@@ -335,7 +335,7 @@ func (f *fakeTransactions) GiveUp(_ context.Context, signs map[string]int64) (le
 			f.delete(pod.Name)
 		}
 		f.put(f.run.Marker(), f.run.UID)
-		left = Left{Owned: true, Alone: true, Released: f.released()}
+		left = Release{Owned: true, Alone: true, Revision: f.released()}
 	})
 	return left, err
 }
@@ -374,19 +374,19 @@ func (f *fakeTransactions) Foreign(context.Context) (what string, err error) {
 
 func (f *fakeTransactions) Walk() Walker { return &fakeWalker{store: f} }
 
-func (f *fakeTransactions) Reread(_ context.Context, s Stretch, released int64) (found []Stretch, err error) {
+func (f *fakeTransactions) Reread(_ context.Context, s Batch, released int64) (found []Batch, err error) {
 	err = f.request(func() {
 		found = nil
 		for _, key := range s.Keys {
 			if item, exists := f.world.keys[key.Name]; exists && (released == 0 || item.Version <= released) {
-				found = append(found, Stretch{Keys: []Key{item.Key}})
+				found = append(found, Batch{Keys: []Key{item.Key}})
 			}
 		}
 	})
 	return found, err
 }
 
-func (f *fakeTransactions) Delete(_ context.Context, s Stretch, released int64) (done bool, err error) {
+func (f *fakeTransactions) Delete(_ context.Context, s Batch, released int64) (done bool, err error) {
 	if len(s.Keys) > 2 {
 		return false, errTooLarge
 	}
@@ -420,7 +420,7 @@ type fakeWalker struct {
 	over  bool
 }
 
-func (w *fakeWalker) Next(_ context.Context, released int64) (page []Stretch, done bool, err error) {
+func (w *fakeWalker) Next(_ context.Context, released int64) (page []Batch, done bool, err error) {
 	if w.over {
 		return nil, true, nil
 	}
@@ -433,7 +433,7 @@ func (w *fakeWalker) Next(_ context.Context, released int64) (page []Stretch, do
 			}
 		}
 		if page = nil; len(keys) > 0 {
-			page = []Stretch{{Keys: keys}}
+			page = []Batch{{Keys: keys}}
 		}
 	})
 	return page, false, err

@@ -19,7 +19,7 @@ func (m *Markers) State(ctx context.Context) (owned bool, writers int64, err err
 }
 
 // Leave implements Store. If several pods find at the same time that they are the last, each of them deletes the keys.
-func (m *Markers) Leave(ctx context.Context) (left Left, err error) {
+func (m *Markers) Leave(ctx context.Context) (left Release, err error) {
 	wasRegistered, err := m.unregister(ctx)
 	if err != nil {
 		return left, err
@@ -39,7 +39,7 @@ func (m *Markers) Leave(ctx context.Context) (left Left, err error) {
 		return left, err
 	}
 	owned, writers, err := m.State(ctx)
-	return Left{Owned: owned, Alone: owned && writers == 0}, err
+	return Release{Owned: owned, Alone: owned && writers == 0}, err
 }
 
 // hasLeft is called after a pod has ended its registration, or was given up. It writes a marker in the state deleting again:
@@ -52,26 +52,26 @@ func (m *Markers) hasLeft(ctx context.Context, found marker) error {
 }
 
 // GiveUp implements Store. It deletes the pods' keys, each at the version of its last sign of life.
-func (m *Markers) GiveUp(ctx context.Context, signs map[string]int64) (Left, error) {
+func (m *Markers) GiveUp(ctx context.Context, signs map[string]int64) (Release, error) {
 	for {
 		dead, err := m.pods(ctx)
 		if err != nil {
-			return Left{}, err
+			return Release{}, err
 		}
 		found, err := m.read(ctx)
 		if err != nil || !found.own || len(dead) == 0 {
-			return Left{Owned: found.own, Alone: found.own}, err
+			return Release{Owned: found.own, Alone: found.own}, err
 		}
 		for _, pod := range dead {
 			if signs[pod.Name] != pod.Version {
-				return Left{Owned: true}, load.ErrStillWrites(pod.Name)
+				return Release{Owned: true}, load.ErrStillWrites(pod.Name)
 			}
 		}
 		if err := m.DeleteAll(ctx, dead...); err != nil {
-			return Left{}, err
+			return Release{}, err
 		}
 		if err := m.hasLeft(ctx, found); err != nil {
-			return Left{}, err
+			return Release{}, err
 		}
 	}
 }
@@ -95,7 +95,7 @@ func (m *Markers) close(ctx context.Context) (marker, error) {
 	return found, err
 }
 
-// Walk implements Store. The stretches of a page have no more keys than a server checks at a time.
+// Walk implements Store. The batches of a page have no more keys than a server checks at a time.
 func (m *Markers) Walk() Walker { return &markersWalker{markers: m} }
 
 // markersWalker lists a page, and then looks at the marker. So no other run has written a key of that page.
@@ -109,7 +109,7 @@ type markersWalker struct {
 const pageKeys = 1000
 
 // Next implements Walker. The marker was last written when no pod could write any more.
-func (w *markersWalker) Next(ctx context.Context, _ int64) (page []Stretch, done bool, err error) {
+func (w *markersWalker) Next(ctx context.Context, _ int64) (page []Batch, done bool, err error) {
 	m := w.markers
 	items, err := m.List(ctx, m.Keys.Folder, w.after, pageKeys)
 	if err != nil || len(items) == 0 {
@@ -133,7 +133,7 @@ func (w *markersWalker) Next(ctx context.Context, _ int64) (page []Stretch, done
 		}
 	}
 	if len(own) > 0 {
-		page = []Stretch{{Keys: own}}
+		page = []Batch{{Keys: own}}
 	}
 	return page, false, nil
 }
@@ -145,13 +145,13 @@ func (w *markersWalker) Passed() (passed, of int64) { return 0, 0 }
 func (w *markersWalker) Spared() int64 { return w.spared }
 
 // Delete implements Store. Next has looked at the marker.
-func (m *Markers) Delete(ctx context.Context, s Stretch, _ int64) (done bool, err error) {
+func (m *Markers) Delete(ctx context.Context, s Batch, _ int64) (done bool, err error) {
 	err = m.DeleteAll(ctx, s.Keys...)
 	return err == nil, err
 }
 
 // Reread implements Store.
-func (m *Markers) Reread(context.Context, Stretch, int64) ([]Stretch, error) { return nil, nil }
+func (m *Markers) Reread(context.Context, Batch, int64) ([]Batch, error) { return nil, nil }
 
 // IsTooLarge implements Store: no request has several keys.
 func (m *Markers) IsTooLarge(error) bool { return false }

@@ -27,7 +27,7 @@ func (o *Ownership) release(ctx context.Context) error {
 	case !left.Owned:
 		return o.checkNothingLeft(ctx)
 	case left.Alone:
-		if err := o.sweep(ctx, left.Released); !errors.Is(err, ErrNotAlone) {
+		if err := o.sweep(ctx, left.Revision); !errors.Is(err, ErrNotAlone) {
 			return err
 		}
 		// A pod has joined since. That pod is the last one now.
@@ -78,7 +78,7 @@ func (o *Ownership) clean(ctx context.Context, signs map[string]int64) error {
 		case err != nil:
 			return err
 		case left.Alone:
-			if err := o.sweep(ctx, left.Released); !errors.Is(err, ErrNotAlone) {
+			if err := o.sweep(ctx, left.Revision); !errors.Is(err, ErrNotAlone) {
 				return err
 			}
 		}
@@ -160,7 +160,7 @@ func (o *Ownership) walk(ctx context.Context, released int64) error {
 		rest := beginWork()
 		page, done, err := w.Next(ctx, released)
 		if err == nil {
-			err = together(ctx, page, func(ctx context.Context, s Stretch) error { return o.delete(ctx, s, released) })
+			err = together(ctx, page, func(ctx context.Context, s Batch) error { return o.delete(ctx, s, released) })
 		}
 		if err != nil || done {
 			return err
@@ -173,10 +173,10 @@ func (o *Ownership) walk(ctx context.Context, released int64) error {
 	}
 }
 
-// delete deletes a stretch. What has changed since it was read, or came later, stays.
-func (o *Ownership) delete(ctx context.Context, s Stretch, released int64) error {
+// delete deletes a batch. What has changed since it was read, or came later, stays.
+func (o *Ownership) delete(ctx context.Context, s Batch, released int64) error {
 	return o.batches.Each(int64(len(s.Keys)), func(from, to int64) error {
-		part := Stretch{Keys: s.Keys[from:to], Alone: s.Alone}
+		part := Batch{Keys: s.Keys[from:to], Alone: s.Alone}
 		done, err := o.store.Delete(ctx, part, released)
 		if err != nil || done {
 			o.work.deleted(done, part)
@@ -201,7 +201,7 @@ func (o *Ownership) delete(ctx context.Context, s Stretch, released int64) error
 			return nil
 		}
 		for half := range slices.Chunk(part.Keys, (len(part.Keys)+1)/2) {
-			if err := o.delete(ctx, Stretch{Keys: half}, released); err != nil {
+			if err := o.delete(ctx, Batch{Keys: half}, released); err != nil {
 				return err
 			}
 		}

@@ -92,9 +92,9 @@ type Store interface {
 	// Signs returns the version of each registered pod's key, by its key. A version never returns.
 	Signs(ctx context.Context) (map[string]int64, error)
 	// Leave ends the registration of this pod.
-	Leave(ctx context.Context) (Left, error)
+	Leave(ctx context.Context) (Release, error)
 	// GiveUp ends the registrations of all pods, if they have these signs. Then no pod can sign or join.
-	GiveUp(ctx context.Context, signs map[string]int64) (Left, error)
+	GiveUp(ctx context.Context, signs map[string]int64) (Release, error)
 	// State returns whether the run owns the prefix, and how many of its pods are registered.
 	State(ctx context.Context) (owned bool, writers int64, err error)
 	// Remains describes what is left of a run that does not own its prefix any more; empty if nothing is.
@@ -103,11 +103,11 @@ type Store interface {
 	Foreign(ctx context.Context) (what string, err error)
 	// Walk returns the keys of the run that exist, or may.
 	Walk() Walker
-	// Reread returns what exists now of a stretch that could not be deleted, and is not newer than the release.
-	Reread(ctx context.Context, s Stretch, released int64) ([]Stretch, error)
-	// Delete deletes a stretch if the run owns the prefix, no pod is registered, and none of its keys has changed or is newer
+	// Reread returns what exists now of a batch that could not be deleted, and is not newer than the release.
+	Reread(ctx context.Context, s Batch, released int64) ([]Batch, error)
+	// Delete deletes a batch if the run owns the prefix, no pod is registered, and none of its keys has changed or is newer
 	// than the release. Otherwise it returns false, and has deleted nothing.
-	Delete(ctx context.Context, s Stretch, released int64) (done bool, err error)
+	Delete(ctx context.Context, s Batch, released int64) (done bool, err error)
 	// Abandon ends the ownership, if none of the run's keys is left and no pod is registered.
 	Abandon(ctx context.Context, released int64) (done bool, err error)
 	// IsTooLarge reports whether the store refused a request because of its size.
@@ -133,14 +133,14 @@ type Owner struct {
 	Absent bool
 }
 
-// Left is what is known after registrations have ended.
-type Left struct {
+// Release is what is known after registrations have ended.
+type Release struct {
 	// Owned: the run owned the prefix.
 	Owned bool
 	// Alone: no pod is registered, and this caller deletes the keys of all.
 	Alone bool
-	// Released is the revision from which on no pod could write; 0 if the store has no such revision.
-	Released int64
+	// Revision is that from which on no pod could write; 0 if the store has no such revision.
+	Revision int64
 }
 
 // Key is a key of the run. Version is 0 if it was not read: then the key may be missing.
@@ -149,8 +149,8 @@ type Key struct {
 	Version int64
 }
 
-// Stretch is a number of keys, in their order.
-type Stretch struct {
+// Batch is a number of keys, in their order.
+type Batch struct {
 	Keys []Key
 	// Alone: when the keys were read, no other key lay between the first and the last one.
 	Alone bool
@@ -159,9 +159,9 @@ type Stretch struct {
 // Walker walks over the keys of a run, from the first to the last.
 type Walker interface {
 	// Next returns the next keys, at most about a thousand, none of them newer than the release; none if there are none where
-	// it looked. Its stretches may be deleted at the same time. done: these were the last. If Next has found that the run does
+	// it looked. Its batches may be deleted at the same time. done: these were the last. If Next has found that the run does
 	// not own the prefix, or that a pod is registered, the error is ErrNotAlone.
-	Next(ctx context.Context, released int64) (page []Stretch, done bool, err error)
+	Next(ctx context.Context, released int64) (page []Batch, done bool, err error)
 	// Passed counts the numbers of keys, or the keys, that Next has passed, of how many; zero if that is not known.
 	Passed() (passed, of int64)
 	// Spared counts the keys of others that Next has met.

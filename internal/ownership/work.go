@@ -33,7 +33,7 @@ func (w *work) reach(done int64) {
 	w.done.Done = uint64(done)
 }
 
-func (w *work) deleted(done bool, s Stretch) {
+func (w *work) deleted(done bool, s Batch) {
 	if done {
 		w.keys.Add(int64(len(s.Keys)))
 	}
@@ -78,23 +78,23 @@ func together[T any](ctx context.Context, all []T, do func(context.Context, T) e
 	return context.Cause(ctx)
 }
 
-// Batches divides work over requests that a server takes. After a request that was too large, the next ones have half as
+// Splitter divides work over requests that a server takes. After a request that was too large, the next ones have half as
 // much.
-type Batches struct {
+type Splitter struct {
 	isTooLarge func(error) bool
 	// most is 0 without a bound.
 	most atomic.Int64
 }
 
-// NewBatches returns batches of at most this many, or without a bound for 0.
-func NewBatches(most int64, isTooLarge func(error) bool) *Batches {
-	b := &Batches{isTooLarge: isTooLarge}
+// NewSplitter returns a splitter into parts of at most this many, or without a bound for 0.
+func NewSplitter(most int64, isTooLarge func(error) bool) *Splitter {
+	b := &Splitter{isTooLarge: isTooLarge}
 	b.most.Store(most)
 	return b
 }
 
 // Each calls try for parts of the numbers from 0 to n-1. It may be called by several goroutines.
-func (b *Batches) Each(n int64, try func(from, to int64) error) error {
+func (b *Splitter) Each(n int64, try func(from, to int64) error) error {
 	for from := int64(0); from < n; {
 		most, to := b.most.Load(), n
 		if most > 0 {

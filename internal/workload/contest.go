@@ -64,3 +64,27 @@ func (r *Run) ContestName(client int) string {
 func (r *Run) ContestKey(client int) string {
 	return fmt.Sprintf("%s/%x", r.ContestName(client), r.LeaseID(LeaseOfClient, int64(client)))
 }
+
+// lock acquires and releases a lock with each request.
+type lock struct{ contending }
+
+func newLock(w spec.Workload) kind {
+	return lock{contending{of: contest{
+		names: int(w.Lock.Names), win: spec.OperationLockAcquire, giveUp: spec.OperationLockRelease,
+		hold: time.Duration(w.Lock.HoldMilliseconds) * time.Millisecond,
+	}}}
+}
+
+func (k lock) check(r *Run) []error { return k.checkNames(r, "workload.lock") }
+
+// election wins an election and resigns with each request.
+type election struct{ contending }
+
+func newElection(w spec.Workload) kind {
+	return election{contending{of: contest{
+		names: int(w.Election.Names), win: spec.OperationElectionCampaign, giveUp: spec.OperationElectionResign,
+		hold: time.Duration(w.Election.LeadMilliseconds) * time.Millisecond,
+	}}}
+}
+
+func (k election) check(r *Run) []error { return k.checkNames(r, "workload.election") }

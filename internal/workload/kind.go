@@ -1,6 +1,8 @@
 package workload
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
@@ -120,3 +122,22 @@ type contest struct {
 	win, giveUp spec.Operation
 	hold        time.Duration
 }
+
+// kinds has each type of workload.
+var kinds = map[spec.WorkloadType]func(spec.Workload) kind{
+	spec.WorkloadPut:        newPut,
+	spec.WorkloadRange:      newRange,
+	spec.WorkloadMixed:      newMixed,
+	spec.WorkloadDelete:     newDelete,
+	spec.WorkloadTxn:        newTxn,
+	spec.WorkloadSTM:        newSTM,
+	spec.WorkloadLock:       newLock,
+	spec.WorkloadElection:   newElection,
+	spec.WorkloadLease:      newLease,
+	spec.WorkloadWatch:      newWatch,
+	spec.WorkloadWatchGet:   newWatchGet,
+	spec.WorkloadKubernetes: newKubernetes,
+}
+
+// Types returns all types of workloads, sorted.
+func Types() []spec.WorkloadType { return slices.Sorted(maps.Keys(kinds)) }

@@ -180,7 +180,7 @@ func (c *claims) countPods() clientv3.Op {
 
 // Leave implements ownership.Store. The response shows whether this pod was the last one. A pod that was given up does not
 // write the marker: keys of others, which came since, must not become older than it.
-func (c *claims) Leave(ctx context.Context) (left ownership.Left, err error) {
+func (c *claims) Leave(ctx context.Context) (left ownership.Release, err error) {
 	c.driver.endSessions(ctx)
 	out, err := c.leave(ctx, c.mayWrite(), clientv3.OpDelete(c.run.PodKey()), c.countPods())
 	switch {
@@ -189,21 +189,21 @@ func (c *claims) Leave(ctx context.Context) (left ownership.Left, err error) {
 	case !out.Succeeded:
 		return c.alone(ctx)
 	}
-	return ownership.Left{Owned: true, Alone: out.Responses[1].GetResponseRange().Count == 0, Released: out.Header.Revision}, nil
+	return ownership.Release{Owned: true, Alone: out.Responses[1].GetResponseRange().Count == 0, Revision: out.Header.Revision}, nil
 }
 
 // alone returns what is known without a registration of this pod.
-func (c *claims) alone(ctx context.Context) (left ownership.Left, err error) {
+func (c *claims) alone(ctx context.Context) (left ownership.Release, err error) {
 	out, err := c.txn(ctx, []clientv3.Cmp{c.owns()}, clientv3.OpGet(c.run.Marker()), c.countPods())
 	if err != nil || !out.Succeeded {
 		return left, err
 	}
 	marker := out.Responses[0].GetResponseRange().Kvs[0]
-	return ownership.Left{Owned: true, Alone: out.Responses[1].GetResponseRange().Count == 0, Released: cmp.Or(releasedIn(marker), out.Header.Revision)}, nil
+	return ownership.Release{Owned: true, Alone: out.Responses[1].GetResponseRange().Count == 0, Revision: cmp.Or(releasedIn(marker), out.Header.Revision)}, nil
 }
 
 // GiveUp implements ownership.Store.
-func (c *claims) GiveUp(ctx context.Context, signs map[string]int64) (left ownership.Left, err error) {
+func (c *claims) GiveUp(ctx context.Context, signs map[string]int64) (left ownership.Release, err error) {
 	left, err = c.alone(ctx)
 	if err != nil || !left.Owned || left.Alone {
 		return left, err
@@ -215,7 +215,7 @@ func (c *claims) GiveUp(ctx context.Context, signs map[string]int64) (left owner
 	from, to := ownership.PodsOf(c.run.Prefix)
 	dead, err := c.leave(ctx, []clientv3.Cmp{c.owns(), unchanged(from, to, newest)}, clientv3.OpDelete(from, clientv3.WithRange(to)))
 	if err == nil && dead.Succeeded {
-		left = ownership.Left{Owned: true, Alone: true, Released: dead.Header.Revision}
+		left = ownership.Release{Owned: true, Alone: true, Revision: dead.Header.Revision}
 	}
 	return left, err
 }

@@ -71,7 +71,7 @@ func (c *claims) Walk() ownership.Walker { return c.walk(c) }
 
 // Delete implements ownership.Store. Keys that lie alone are deleted as a range, others by their names, because keys of others
 // may lie between them.
-func (c *claims) Delete(ctx context.Context, s ownership.Stretch, released int64) (done bool, err error) {
+func (c *claims) Delete(ctx context.Context, s ownership.Batch, released int64) (done bool, err error) {
 	first, after := s.Keys[0].Name, s.Keys[len(s.Keys)-1].Name+"\x00"
 	guards := []clientv3.Cmp{c.owns(), c.noPodWrites()}
 	var deletions []clientv3.Op
@@ -93,14 +93,14 @@ func (c *claims) Delete(ctx context.Context, s ownership.Stretch, released int64
 }
 
 // Reread implements ownership.Store.
-func (c *claims) Reread(ctx context.Context, s ownership.Stretch, released int64) (found []ownership.Stretch, err error) {
+func (c *claims) Reread(ctx context.Context, s ownership.Batch, released int64) (found []ownership.Batch, err error) {
 	mayBe := map[string]bool{}
 	for _, key := range s.Keys {
 		mayBe[key.Name] = true
 	}
 	w := listWalker{claims: c, from: s.Keys[0].Name, to: s.Keys[len(s.Keys)-1].Name + "\x00", isOwn: func(name string) bool { return mayBe[name] }, byName: true}
 	for done := false; !done && err == nil; {
-		var page []ownership.Stretch
+		var page []ownership.Batch
 		page, done, err = w.Next(ctx, released)
 		found = append(found, page...)
 	}
@@ -118,7 +118,7 @@ type listWalker struct {
 }
 
 // Next implements ownership.Walker.
-func (w *listWalker) Next(ctx context.Context, released int64) (page []ownership.Stretch, done bool, err error) {
+func (w *listWalker) Next(ctx context.Context, released int64) (page []ownership.Batch, done bool, err error) {
 	client, err := w.claims.client(ctx)
 	if err != nil {
 		return nil, true, err
@@ -135,7 +135,7 @@ func (w *listWalker) Next(ctx context.Context, released int64) (page []ownership
 		}
 	}
 	if len(own) == len(found.Kvs) && !w.byName {
-		return []ownership.Stretch{{Keys: own, Alone: true}}, false, nil
+		return []ownership.Batch{{Keys: own, Alone: true}}, false, nil
 	}
 	return inParts(own), false, nil
 }
@@ -151,11 +151,11 @@ func (w *listWalker) owns(kv *mvccpb.KeyValue, released int64) bool {
 	return false
 }
 
-// inParts splits keys into stretches that one transaction can name.
-func inParts(keys []ownership.Key) (parts []ownership.Stretch) {
+// inParts splits keys into batches that one transaction can name.
+func inParts(keys []ownership.Key) (parts []ownership.Batch) {
 	for len(keys) > 0 {
 		n := min(namedKeys, len(keys))
-		parts, keys = append(parts, ownership.Stretch{Keys: keys[:n]}), keys[n:]
+		parts, keys = append(parts, ownership.Batch{Keys: keys[:n]}), keys[n:]
 	}
 	return parts
 }
@@ -178,7 +178,7 @@ type numberWalker struct {
 }
 
 // Next implements ownership.Walker.
-func (w *numberWalker) Next(ctx context.Context, _ int64) (page []ownership.Stretch, done bool, err error) {
+func (w *numberWalker) Next(ctx context.Context, _ int64) (page []ownership.Batch, done bool, err error) {
 	if w.next >= w.count {
 		return nil, true, nil
 	}
@@ -199,7 +199,7 @@ func (w *numberWalker) Next(ctx context.Context, _ int64) (page []ownership.Stre
 	for i, count := range seen.Responses[1:] {
 		if count.GetResponseRange().Count > 0 {
 			part := from + int64(i)*namedKeys
-			page = append(page, w.stretch(part, min(part+namedKeys, to)))
+			page = append(page, w.batch(part, min(part+namedKeys, to)))
 		}
 	}
 	if next := seen.Responses[0].GetResponseRange().Kvs; len(next) > 0 {
@@ -210,7 +210,7 @@ func (w *numberWalker) Next(ctx context.Context, _ int64) (page []ownership.Stre
 	return page, false, nil
 }
 
-func (w *numberWalker) stretch(from, to int64) (s ownership.Stretch) {
+func (w *numberWalker) batch(from, to int64) (s ownership.Batch) {
 	for number := from; number < to; number++ {
 		s.Keys = append(s.Keys, ownership.Key{Name: w.key(number)})
 	}

@@ -50,3 +50,9 @@ func calls() map[spec.Operation]*fast.Call {
 	}
 	return all
 }
+
+// deleteOne deletes a key.
+var deleteOne = single{
+	op:    func(_ *settings, req *load.Request) clientv3.Op { return clientv3.OpDelete(string(req.Key)) },
+	found: func(got clientv3.OpResponse) int64 { return got.Del().Deleted },
+}

@@ -242,7 +242,7 @@ func TestASweepStopsForAPodThatJoins(t *testing.T) {
 			}
 			fill(t, client, p, written)
 			before := keysUnder(t, client, ownPrefix)
-			page := ownership.Stretch{Keys: []ownership.Key{{Name: ownPrefix + "00000000"}, {Name: ownPrefix + "00000001"}}}
+			page := ownership.Batch{Keys: []ownership.Key{{Name: ownPrefix + "00000000"}, {Name: ownPrefix + "00000001"}}}
 			if done, err := first.claims.Delete(withTimeout(t), page, math.MaxInt64-1); done || err != nil {
 				t.Errorf("deleting keys: %v, %v", done, err)
 			}

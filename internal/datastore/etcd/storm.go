@@ -22,7 +22,7 @@ const stormParallel = 64
 // storm grants leases with keys, lets them expire, and waits until etcd has deleted the last key. The step that it
 // returns begins when the first lease was due to expire.
 func (d *Driver) storm(ctx context.Context, client *clientv3.Client, s spec.LeaseExpirySettings) load.Step {
-	g := &granter{driver: d, client: client, storm: s, number: d.storms.Add(1) - 1, keys: ownership.NewBatches(usualOperations, isTooLarge)}
+	g := &granter{driver: d, client: client, storm: s, number: d.storms.Add(1) - 1, keys: ownership.NewSplitter(usualOperations, isTooLarge)}
 	due, err := g.grantAll(ctx)
 	if err == nil {
 		err = pause(ctx, due.Sub(load.Now()))
@@ -42,7 +42,7 @@ type granter struct {
 	number int64
 	next   atomic.Int64
 	// keys are those that one transaction attaches to a lease.
-	keys *ownership.Batches
+	keys *ownership.Splitter
 
 	mutex sync.Mutex
 	// due is when the first lease expires; 0 before the first grant.

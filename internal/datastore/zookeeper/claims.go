@@ -187,7 +187,7 @@ func (c *claims) registrations(ctx context.Context) (map[string]node, error) {
 }
 
 // Leave implements ownership.Store.
-func (c *claims) Leave(ctx context.Context) (left ownership.Left, err error) {
+func (c *claims) Leave(ctx context.Context) (left ownership.Release, err error) {
 	failed, why, err := c.driver.commit(ctx, c.owns(), deleteNode(c.tree.pod(c.run.Pod)))
 	switch {
 	case err != nil || failed == 0:
@@ -196,7 +196,7 @@ func (c *claims) Leave(ctx context.Context) (left ownership.Left, err error) {
 		return left, why
 	}
 	c.sweeps, err = c.isLast(ctx)
-	return ownership.Left{Owned: true, Alone: c.sweeps}, err
+	return ownership.Release{Owned: true, Alone: c.sweeps}, err
 }
 
 // isLast returns whether this pod was the last one to write, and deletes the znodes.
@@ -217,7 +217,7 @@ func (c *claims) isLast(ctx context.Context) (bool, error) {
 }
 
 // GiveUp implements ownership.Store.
-func (c *claims) GiveUp(ctx context.Context, signs map[string]int64) (left ownership.Left, err error) {
+func (c *claims) GiveUp(ctx context.Context, signs map[string]int64) (left ownership.Release, err error) {
 	if err := c.driver.catchUp(ctx); err != nil {
 		return left, err
 	}
@@ -242,7 +242,7 @@ func (c *claims) GiveUp(ctx context.Context, signs map[string]int64) (left owner
 		return left, load.ErrStillWrites(c.tree.pods())
 	}
 	c.sweeps = err == nil
-	return ownership.Left{Owned: true, Alone: c.sweeps}, err
+	return ownership.Release{Owned: true, Alone: c.sweeps}, err
 }
 
 // State implements ownership.Store.

@@ -131,7 +131,7 @@ type walker struct {
 }
 
 // Next implements ownership.Walker. The folder comes after its children.
-func (w *walker) Next(ctx context.Context, _ int64) (page []ownership.Stretch, done bool, err error) {
+func (w *walker) Next(ctx context.Context, _ int64) (page []ownership.Batch, done bool, err error) {
 	if w.folder == nil {
 		folders, spared, err := w.claims.folders(ctx)
 		if err != nil {
@@ -152,7 +152,7 @@ func (w *walker) Next(ctx context.Context, _ int64) (page []ownership.Stretch, d
 		}
 	}
 	n := min(len(w.pending), batch(len(w.pending[0].Name)))
-	page, w.pending = []ownership.Stretch{{Keys: w.pending[:n]}}, w.pending[n:]
+	page, w.pending = []ownership.Batch{{Keys: w.pending[:n]}}, w.pending[n:]
 	return page, false, nil
 }
 
@@ -191,7 +191,7 @@ func (w *walker) Spared() int64 { return w.spared }
 
 // Delete implements ownership.Store. The marker covers that no pod is registered: no pod can join without the parent of the
 // registrations.
-func (c *claims) Delete(ctx context.Context, s ownership.Stretch, _ int64) (done bool, err error) {
+func (c *claims) Delete(ctx context.Context, s ownership.Batch, _ int64) (done bool, err error) {
 	ops := []any{c.owns()}
 	for _, key := range s.Keys {
 		ops = append(ops, &zk.DeleteRequest{Path: key.Name, Version: int32(key.Version - unchanged)})
@@ -201,6 +201,6 @@ func (c *claims) Delete(ctx context.Context, s ownership.Stretch, _ int64) (done
 }
 
 // Reread implements ownership.Store: all versions are known.
-func (c *claims) Reread(context.Context, ownership.Stretch, int64) ([]ownership.Stretch, error) {
+func (c *claims) Reread(context.Context, ownership.Batch, int64) ([]ownership.Batch, error) {
 	return nil, nil
 }

@@ -92,12 +92,12 @@ func (h *hooked) Join(ctx context.Context) (bool, error) {
 	return step(h, "Join", func() (bool, error) { return h.Store.Join(ctx) })
 }
 
-func (h *hooked) Leave(ctx context.Context) (ownership.Left, error) {
-	return step(h, "Leave", func() (ownership.Left, error) { return h.Store.Leave(ctx) })
+func (h *hooked) Leave(ctx context.Context) (ownership.Release, error) {
+	return step(h, "Leave", func() (ownership.Release, error) { return h.Store.Leave(ctx) })
 }
 
-func (h *hooked) GiveUp(ctx context.Context, signs map[string]int64) (ownership.Left, error) {
-	return step(h, "GiveUp", func() (ownership.Left, error) { return h.Store.GiveUp(ctx, signs) })
+func (h *hooked) GiveUp(ctx context.Context, signs map[string]int64) (ownership.Release, error) {
+	return step(h, "GiveUp", func() (ownership.Release, error) { return h.Store.GiveUp(ctx, signs) })
 }
 
 func (h *hooked) State(ctx context.Context) (owned bool, writers int64, err error) {
@@ -108,7 +108,7 @@ func (h *hooked) State(ctx context.Context) (owned bool, writers int64, err erro
 	return owned, writers, err
 }
 
-func (h *hooked) Delete(ctx context.Context, s ownership.Stretch, released int64) (bool, error) {
+func (h *hooked) Delete(ctx context.Context, s ownership.Batch, released int64) (bool, error) {
 	return step(h, "Delete", func() (bool, error) { return h.Store.Delete(ctx, s, released) })
 }
 

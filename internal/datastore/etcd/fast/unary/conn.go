@@ -192,3 +192,9 @@ type Error struct {
 func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Code, e.Reason) }
 
 func violation(code frame.ErrorCode, reason string) error { return &Error{Code: code, Reason: reason} }
+
+// Ping sends a PING. Any frame from the peer shows that it is alive.
+func (c *Conn) Ping() {
+	out := c.output()
+	out.bytes = frame.AppendPing(out.bytes, make([]byte, frame.PingLen))
+}

@@ -1,5 +1,29 @@
 package spec
 
+// Lock acquires a lock, holds it for a while and releases it with each
+// request, by the mutex of etcd's client library. Each client has a session,
+// which is a lease that its locks are attached to, and always uses the same
+// lock.
+type Lock struct {
+	// names is the number of locks, at most load.clients. The clients are spread
+	// evenly: load.clients divided by names contend for each lock. Default 1.
+	//
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000
+	Names int32 `json:"names,omitempty"`
+
+	// holdMilliseconds is how long a client holds a lock before it releases it, in
+	// milliseconds. Default 0.
+	//
+	// +optional
+	// +kubebuilder:default=0
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=60000
+	HoldMilliseconds int32 `json:"holdMilliseconds"`
+}
+
 // Election campaigns, leads for a while and resigns with each request, by the
 // election of etcd's client library. Each client has a session, which is a
 // lease that its candidacy is attached to, and always takes part in the same

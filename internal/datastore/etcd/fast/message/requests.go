@@ -62,3 +62,36 @@ func (r *Reply) setRange(f field) bool {
 	}
 	return true
 }
+
+// Put writes a key.
+type Put struct {
+	Key, Value []byte
+	// Lease to which the key is attached; 0 is none.
+	Lease int64
+}
+
+// Append appends a PutRequest.
+func (p *Put) Append(dst []byte) []byte {
+	dst = appendBytes(dst, 1, p.Key)
+	dst = appendBytes(dst, 2, p.Value)
+	return appendInt(dst, 3, p.Lease)
+}
+
+// DeleteRange deletes a key, or the keys from Key to before End.
+type DeleteRange struct{ Key, End []byte }
+
+// Append appends a DeleteRangeRequest.
+func (d *DeleteRange) Append(dst []byte) []byte {
+	dst = appendBytes(dst, 1, d.Key)
+	return appendBytes(dst, 2, d.End)
+}
+
+// ReadDeleteRange reads a DeleteRangeResponse.
+func (r *Reply) ReadDeleteRange(b []byte) error {
+	return r.read(b, func(f field) bool {
+		if f.is(2, protowire.VarintType) {
+			r.Count = int64(f.varint)
+		}
+		return true
+	})
+}
