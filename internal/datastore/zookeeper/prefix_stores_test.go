@@ -203,7 +203,7 @@ func TestLeftoversAreListedAndRemoved(t *testing.T) {
 	for _, path := range []string{"/etcdbench/notes", "/etcdbench/team", "/etcdbench/team/mine", "/etcdbench/11111111/mine", "/etcdbench/11111111/00001/mine"} {
 		makeNodeAt(t, client, path)
 	}
-	// One that nobody else may read, and a run below a znode of others.
+	// One that only its creator may read, and a run below a znode of others.
 	if _, err := client.Create("/etcdbench/team/secret", nil, 0, zk.DigestACL(zk.PermAll, "a", "b")); err != nil {
 		t.Fatal(err)
 	}
