@@ -36,6 +36,9 @@ func Leftovers(t plan.Target) *ownership.Leftovers {
 	return stores[cmp.Or(t.Datastore, spec.Etcd)].leftovers(t)
 }
 
+// IsRecognized reports whether Leftovers needs no name of this store.
+func IsRecognized(d spec.Datastore) bool { return d == spec.Etcd || d == spec.Kine }
+
 // CheckCredentials returns what is wrong with the certificates or the user of a target, before anything connects to it.
 func CheckCredentials(t plan.Target) error {
 	if failure := load.FailureOf(etcd.CheckCredentials(t)); failure != nil {

@@ -17,6 +17,8 @@ type Ownership struct {
 	store   Store
 	batches *Splitter
 	work    work
+	// spares: keys of others are left under the prefix.
+	spares bool
 }
 
 // New returns the ownership of a run, or of a pod of it.
@@ -67,7 +69,7 @@ func (o *Ownership) lookAround(ctx context.Context) (map[string]Owner, error) {
 		if err != nil {
 			return nil, err
 		}
-		if owner.UID != "" {
+		if owner.Owned {
 			return nil, load.Errorf(results.FailurePrefixNotEmpty,
 				"the prefix %s lies within %s, which belongs to the run %q. Wait until that run has ended and its keys are deleted, or choose another spec.target.keyPrefix",
 				o.run.Prefix, prefix, owner.UID)
@@ -94,7 +96,7 @@ func (o *Ownership) foreign(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return err
-	case owner.UID != "" && owner.UID != o.run.UID:
+	case owner.Owned && owner.UID != o.run.UID:
 		return load.Errorf(results.FailurePrefixNotEmpty,
 			"the prefix %s belongs to the run %q. Wait until that run has ended and its keys are deleted, or choose another spec.target.keyPrefix",
 			o.run.Prefix, owner.UID)

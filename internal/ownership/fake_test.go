@@ -16,7 +16,9 @@ type world struct {
 	// revision counts the writes. recurs: the version of a key begins again when it is made again.
 	revision int64
 	recurs   bool
-	keys     map[string]Item
+	// unread: a walk does not read which keys exist.
+	unread bool
+	keys   map[string]Item
 	// owners has who made each key: the UID of a run, or empty for others. broken is the first violation of an invariant.
 	owners map[string]string
 	broken string
@@ -169,18 +171,22 @@ func (f fakeKV) Swap(_ context.Context, key string, value []byte, version int64)
 	return swapped, err
 }
 
-func (f fakeKV) DeleteAll(_ context.Context, keys ...Key) error {
+func (f fakeKV) DeleteAll(_ context.Context, keys ...Key) (all bool, err error) {
+	all = true
 	for _, key := range keys {
 		err := f.request(func() {
-			if f.world.keys[key.Name].Version == key.Version {
+			if item, exists := f.world.keys[key.Name]; exists && item.Version == key.Version {
 				f.delete(key.Name)
+			}
+			if _, exists := f.world.keys[key.Name]; exists {
+				all = false
 			}
 		})
 		if err != nil {
-			return err
+			return false, err
 		}
 	}
-	return nil
+	return all, nil
 }
 
 func (f fakeKV) List(_ context.Context, folder, after string, most int64) (found []Item, err error) {
@@ -202,12 +208,19 @@ type fakeMarkers struct{ Markers }
 func (fakeMarkers) Settle(_ context.Context, err error) error { return err }
 
 func newFakeMarkers(a *actor, run *Run) Store {
-	return &fakeMarkers{Markers{KV: fakeKV{a}, Run: run, Keys: Keyspace{Folder: run.Prefix + "registry/", IsOwn: func(name string) bool { return isLoad(run.Prefix, name) }}}}
+	return &fakeMarkers{Markers{KV: fakeKV{a}, Run: run, Page: 2, Keys: Keyspace{Folder: run.Prefix + "registry/", IsOwn: func(name string) bool { return isLoad(run.Prefix, name) }}}}
 }
 
 // isLoad reports whether a key has the name of one that a run writes.
 func isLoad(prefix, name string) bool {
 	return strings.HasPrefix(name, prefix+"registry/") && len(name) == len(prefix+"registry/")+1
+}
+
+// modelKeys is how many keys a pod writes.
+const modelKeys = 4
+
+func loadKey(prefix string, number int) string {
+	return fmt.Sprintf("%sregistry/%d", prefix, number)
 }
 
 // fakeTransactions is Store for a store with transactions. A batch of more than two keys is too large.
@@ -252,7 +265,7 @@ func (f *fakeTransactions) released() int64 {
 func (f *fakeTransactions) Owner(_ context.Context, prefix string) (owner Owner, err error) {
 	err = f.request(func() {
 		marker, exists := f.world.keys[MarkerOf(prefix)]
-		owner = Owner{UID: string(marker.Value), Absent: !exists}
+		owner = Owner{Owned: exists, UID: string(marker.Value), Absent: !exists}
 	})
 	return owner, err
 }
@@ -414,7 +427,7 @@ func (f *fakeTransactions) Abandon(context.Context, int64) (done bool, err error
 	return done, err
 }
 
-// fakeWalker names all keys that a run can write, or lists them.
+// fakeWalker lists keys, or names all that a run can write if the store is unread.
 type fakeWalker struct {
 	store *fakeTransactions
 	over  bool
@@ -425,6 +438,13 @@ func (w *fakeWalker) Next(_ context.Context, released int64) (page []Batch, done
 		return nil, true, nil
 	}
 	w.over = true
+	if w.store.world.unread {
+		var keys []Key
+		for number := range modelKeys {
+			keys = append(keys, Key{Name: loadKey(w.store.run.Prefix, number)})
+		}
+		return []Batch{{Keys: keys}}, false, nil
+	}
 	err = w.store.request(func() {
 		var keys []Key
 		for _, item := range w.store.load() {

@@ -11,8 +11,8 @@ type KV interface {
 	Create(ctx context.Context, key string, value []byte) (created bool, err error)
 	// Swap writes a key that has this version.
 	Swap(ctx context.Context, key string, value []byte, version int64) (swapped bool, err error)
-	// DeleteAll deletes those of these keys that have these versions.
-	DeleteAll(ctx context.Context, keys ...Key) error
+	// DeleteAll deletes those of these keys that have these versions. all: none of them is left.
+	DeleteAll(ctx context.Context, keys ...Key) (all bool, err error)
 	// List returns the first keys of a folder after a key, or from its beginning, without their values.
 	List(ctx context.Context, folder, after string, most int64) ([]Item, error)
 }

@@ -5,19 +5,20 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
-	"math"
 	"strings"
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 // Searcher is a store in which runs can have left keys.
 type Searcher interface {
-	// Names returns the names after a folder, up to their next slash, and with it; at most this many.
-	Names(ctx context.Context, folder string, most int) ([]string, error)
+	// Names returns the names after a folder, up to their next slash, and with it.
+	Names(ctx context.Context, folder string) ([]string, error)
+	// Nested returns the prefixes of runs below a folder that no run owns, and whether there is anything else. It looks at about
+	// a thousand keys, and takes it that there is more.
+	Nested(ctx context.Context, folder string) (prefixes []string, others bool, err error)
 	// See returns what lies under a prefix.
 	See(ctx context.Context, prefix string) (Seen, error)
 	// Claims returns the store for deleting all keys that any run can have written under the prefix of this one, and the leases
@@ -66,57 +67,44 @@ func (l Leftover) IsSame(other Leftover) bool {
 	return l.Prefix == other.Prefix && l.Keys == other.Keys && l.Owner == other.Owner && l.marker == other.marker && maps.Equal(l.signs, other.signs)
 }
 
-// mostOpened is how many folders below root that no run owns List opens, to find prefixes of runs in them.
-const mostOpened = 1000
-
 // List returns what lies under root, which ends with a slash: a leftover for each prefix with a marker, and one for each name
 // after root under which there is more. The lock of the target is none: it expires by itself.
 func (l *Leftovers) List(ctx context.Context, root string) (all []Leftover, err error) {
-	names, err := l.Names(ctx, root, math.MaxInt)
+	names, err := l.Names(ctx, root)
 	for _, name := range names {
 		if root+name == LockKey {
 			continue
 		}
-		opened := 0
-		top, below, err := l.open(ctx, root+name, &opened)
-		if err != nil {
-			return nil, l.Settle(ctx, err)
+		if all, err = l.add(ctx, all, root+name); err != nil {
+			break
 		}
-		for _, nested := range below {
-			top.Keys -= nested.Keys
-		}
-		if top.Keys > 0 {
-			for _, nested := range below {
-				top.Keys += nested.Keys
-			}
-			all = append(all, top)
-		}
-		all = append(all, below...)
 	}
 	return all, l.Settle(ctx, err)
 }
 
-// open returns what lies at a name, and the prefixes of runs below it if no run owns it.
-func (l *Leftovers) open(ctx context.Context, name string, opened *int) (found Leftover, below []Leftover, err error) {
-	found, err = l.look(ctx, name)
-	if *opened++; err != nil || found.Owner != "" || !strings.HasSuffix(name, "/") {
-		return found, nil, err
+// add adds what lies at a name, and the prefixes of runs below it if no run owns it.
+func (l *Leftovers) add(ctx context.Context, all []Leftover, name string) ([]Leftover, error) {
+	found, err := l.look(ctx, name)
+	if err != nil {
+		return nil, err
 	}
-	names, err := l.Names(ctx, name, mostOpened)
-	for _, next := range names {
-		if !strings.HasSuffix(next, "/") || *opened >= mostOpened {
-			continue
-		}
-		one, more, err := l.open(ctx, name+next, opened)
-		if err != nil {
-			return found, nil, err
-		}
-		if one.Owner != "" {
-			below = append(below, one)
-		}
-		below = append(below, more...)
+	if found.Owner != "" || !strings.HasSuffix(name, "/") {
+		return append(all, found), nil
 	}
-	return found, below, err
+	below, others, err := l.Nested(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if others {
+		all = append(all, found)
+	}
+	for _, prefix := range below {
+		if found, err = l.look(ctx, prefix); err != nil {
+			return nil, err
+		}
+		all = append(all, found)
+	}
+	return all, nil
 }
 
 // Look returns what lies under a prefix now.
@@ -151,7 +139,8 @@ func (l *Leftovers) look(ctx context.Context, prefix string) (Leftover, error) {
 // Removal is what Remove has deleted.
 type Removal struct {
 	Keys, Leases int64
-	// Foreign is how many keys are left, because no run writes such keys, or because they were written after the run had ended.
+	// Foreign is at least how many keys are left, because no run writes such keys, or because they changed after the run had
+	// ended.
 	Foreign int64
 }
 
@@ -165,7 +154,7 @@ func (l *Leftovers) Remove(ctx context.Context, old Leftover, firstLease int64) 
 	if err != nil {
 		return done, l.Settle(ctx, err)
 	}
-	if !now.IsSame(old) || old.Owner == "" {
+	if !now.IsSame(old) || old.Owner == "" || !strings.HasSuffix(old.Prefix, "/") {
 		return done, ErrChanged
 	}
 	run := &Run{Prefix: old.Prefix, UID: old.Owner}
@@ -173,10 +162,11 @@ func (l *Leftovers) Remove(ctx context.Context, old Leftover, firstLease int64) 
 	err = o.clean(ctx, old.signs)
 	done = Removal{Keys: o.work.keys.Load(), Leases: o.work.revoked, Foreign: o.work.spared}
 	switch {
+	case o.spares:
+		done.Foreign = max(done.Foreign, 1)
+		return done, nil
 	case load.StillWrites(err), errors.Is(err, ErrNotAlone):
 		return done, ErrChanged
-	case load.FailureOf(err) != nil && done.Foreign > 0 && load.FailureOf(err).Reason == results.FailurePrefixNotEmpty:
-		return done, nil
 	case err == nil:
 		// The marker, and the keys of the pods.
 		done.Keys += 1 + int64(len(old.signs))

@@ -2,8 +2,8 @@ package ownership
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
@@ -44,6 +44,8 @@ type Markers struct {
 	KV
 	Run  *Run
 	Keys Keyspace
+	// Page is how many keys one request lists; 0 is 1,000.
+	Page int64
 	// marked: this pod has sent a request to create the marker.
 	marked bool
 }
@@ -86,7 +88,7 @@ func (m *Markers) Owner(ctx context.Context, prefix string) (Owner, error) {
 		return Owner{Absent: true}, err
 	}
 	uid, _ := OwnerIn(found.Value)
-	return Owner{UID: uid}, nil
+	return Owner{Owned: true, UID: uid}, nil
 }
 
 // Claim implements Store. Client pod 0 makes the run the owner. It registers no pod.
@@ -115,7 +117,7 @@ func (m *Markers) own(ctx context.Context, absent []string) error {
 		return err
 	}
 	if refused := m.checkEmpty(ctx, absent); refused != nil {
-		if err := m.DeleteAll(ctx, found.item.Key); err != nil {
+		if _, err := m.DeleteAll(ctx, found.item.Key); err != nil {
 			return err
 		}
 		return refused
@@ -138,8 +140,12 @@ func (m *Markers) create(ctx context.Context) (marker, error) {
 // the marker.
 func (m *Markers) checkEmpty(ctx context.Context, absent []string) error {
 	for _, prefix := range absent {
-		if owner, err := m.Owner(ctx, prefix); err != nil || owner.UID != "" {
-			return errors.Join(err, m.ownedBy(owner.UID, prefix))
+		owner, err := m.Owner(ctx, prefix)
+		if err == nil && owner.Owned {
+			err = m.ownedBy(owner.UID, prefix)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	found, err := m.List(ctx, m.Run.Prefix, "", 2)
@@ -152,9 +158,6 @@ func (m *Markers) checkEmpty(ctx context.Context, absent []string) error {
 }
 
 func (m *Markers) ownedBy(uid, prefix string) error {
-	if uid == "" {
-		return nil
-	}
 	return load.Errorf(results.FailurePrefixNotEmpty,
 		"the run %q owns the prefix %s, and the prefix of this run is %s. Wait until that run has ended and its keys are deleted, or choose another spec.target.keyPrefix",
 		uid, prefix, m.Run.Prefix)
@@ -271,7 +274,7 @@ func (m *Markers) unregister(ctx context.Context) (was bool, err error) {
 			return was, err
 		}
 		was = true
-		if err := m.DeleteAll(ctx, found.Key); err != nil {
+		if _, err := m.DeleteAll(ctx, found.Key); err != nil {
 			return was, err
 		}
 	}
@@ -289,9 +292,6 @@ func (m *Markers) Foreign(ctx context.Context) (string, error) {
 	return "none any more", err
 }
 
-// mostBeside is how many keys of a folder are read to find one of the run: its own may come after the marker and the pods.
-const mostBeside = 10
-
 // isNewer reports whether an item cannot be the run's, whose marker is gone or names another run.
 func (m marker) isNewer(item Item) bool {
 	return m.item != nil && item.Created >= m.item.Created
@@ -304,16 +304,25 @@ func (m *Markers) Remains(ctx context.Context) (what string, err error) {
 	if err != nil {
 		return "", err
 	}
-	some, err := m.List(ctx, m.Keys.Folder, "", mostBeside)
-	if err != nil {
-		return "", err
+	left := slices.DeleteFunc(found, func(item Item) bool { return !IsPod(m.Run.Prefix, item.Name) })
+	for after, more := "", true; more && len(left) == 0; {
+		page, err := m.List(ctx, m.Keys.Folder, after, m.pageKeys())
+		if err != nil {
+			return "", err
+		}
+		for _, item := range page {
+			if after = item.Name; m.Keys.IsOwn(item.Name) {
+				left = append(left, item)
+			}
+		}
+		more = len(page) > 0
 	}
 	now, err := m.read(ctx)
 	if err != nil || now.own {
 		return "", err
 	}
-	for _, item := range append(found, some...) {
-		if (IsPod(m.Run.Prefix, item.Name) || m.Keys.IsOwn(item.Name)) && !now.isNewer(item) {
+	for _, item := range left {
+		if !now.isNewer(item) {
 			return fmt.Sprintf("the key %q", item.Name), nil
 		}
 	}

@@ -1,6 +1,7 @@
 package ownership
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -67,7 +68,7 @@ func (m *Markers) GiveUp(ctx context.Context, signs map[string]int64) (Release, 
 				return Release{Owned: true}, load.ErrStillWrites(pod.Name)
 			}
 		}
-		if err := m.DeleteAll(ctx, dead...); err != nil {
+		if _, err := m.DeleteAll(ctx, dead...); err != nil {
 			return Release{}, err
 		}
 		if err := m.hasLeft(ctx, found); err != nil {
@@ -105,13 +106,15 @@ type markersWalker struct {
 	spared  int64
 }
 
-// pageKeys is how many keys one request lists.
-const pageKeys = 1000
+func (m *Markers) pageKeys() int64 {
+	const usual = 1000
+	return cmp.Or(m.Page, usual)
+}
 
 // Next implements Walker. The marker was last written when no pod could write any more.
 func (w *markersWalker) Next(ctx context.Context, _ int64) (page []Batch, done bool, err error) {
 	m := w.markers
-	items, err := m.List(ctx, m.Keys.Folder, w.after, pageKeys)
+	items, err := m.List(ctx, m.Keys.Folder, w.after, m.pageKeys())
 	if err != nil || len(items) == 0 {
 		return nil, true, err
 	}
@@ -146,7 +149,7 @@ func (w *markersWalker) Spared() int64 { return w.spared }
 
 // Delete implements Store. Next has looked at the marker.
 func (m *Markers) Delete(ctx context.Context, s Batch, _ int64) (done bool, err error) {
-	err = m.DeleteAll(ctx, s.Keys...)
+	_, err = m.DeleteAll(ctx, s.Keys...)
 	return err == nil, err
 }
 
@@ -168,6 +171,5 @@ func (m *Markers) Abandon(ctx context.Context, _ int64) (done bool, err error) {
 			return false, err
 		}
 	}
-	err = m.DeleteAll(ctx, found.item.Key)
-	return err == nil, err
+	return m.DeleteAll(ctx, found.item.Key)
 }

@@ -95,7 +95,7 @@ func (r *modelRun) pod(m *model, pod int) {
 			return
 		}
 		m.claims(r)
-		for n := range 4 {
+		for n := range modelKeys {
 			wasGivenUp := m.isGivenUp(run)
 			if err := o.Sign(context.Background()); err != nil {
 				break
@@ -105,7 +105,7 @@ func (r *modelRun) pod(m *model, pod int) {
 			// A pod that has claimed sends until it is given up: a cleanup waits for longer than a sign permits to send.
 			err := a.request(func() {
 				if !a.world.givenUp[run.UID+run.PodKey()] && !r.robbed {
-					a.put(fmt.Sprintf("%sregistry/%d", r.prefix, n), r.uid)
+					a.put(loadKey(r.prefix, n), r.uid)
 				}
 			})
 			if err != nil {
@@ -296,12 +296,13 @@ func TestOwnershipHoldsInEveryOrder(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(r *rapid.T) {
 				recurs := name == "transactions" && rapid.Bool().Draw(r, "recurs")
+				unread := name == "transactions" && !recurs && rapid.Bool().Draw(r, "unread")
 				nested := rapid.SampledFrom([]string{"bench/1/", "bench/", "bench/1/2/", "other/"}).Draw(r, "nested")
 				foreign, cleans, robs := rapid.Bool().Draw(r, "foreign"), rapid.Bool().Draw(r, "cleans"), rapid.IntRange(0, 4).Draw(r, "robs") == 4
 				choices := rapid.SliceOfN(rapid.Uint16(), 0, 300).Draw(r, "choices")
 				var broken string
 				synctest.Test(t, func(*testing.T) {
-					broken = play(newStore, recurs, foreign, cleans, robs, nested, choices)
+					broken = play(newStore, recurs, unread, foreign, cleans, robs, nested, choices)
 				})
 				if broken != "" {
 					r.Fatal(broken)
@@ -312,9 +313,9 @@ func TestOwnershipHoldsInEveryOrder(t *testing.T) {
 }
 
 // play plays one order, and returns what it has broken.
-func play(newStore func(*actor, *Run) Store, recurs, foreign, cleans, robs bool, nested string, choices []uint16) string {
+func play(newStore func(*actor, *Run) Store, recurs, unread, foreign, cleans, robs bool, nested string, choices []uint16) string {
 	m := &model{
-		world:    &world{recurs: recurs, keys: map[string]Item{}, owners: map[string]string{}, givenUp: map[string]bool{}, waiting: map[*actor]chan turn{}},
+		world:    &world{recurs: recurs, unread: unread, keys: map[string]Item{}, owners: map[string]string{}, givenUp: map[string]bool{}, waiting: map[*actor]chan turn{}},
 		newStore: newStore, choices: choices, active: map[*actor]bool{},
 	}
 	a, b := &modelRun{prefix: "bench/1/", uid: "run-a"}, &modelRun{prefix: nested, uid: "run-b"}

@@ -57,7 +57,7 @@ func (o *Ownership) checkNothingLeft(ctx context.Context) error {
 		return err
 	}
 	found := "is gone"
-	if owner.UID != "" && owner.UID != o.run.UID {
+	if owner.Owned && owner.UID != o.run.UID {
 		found = fmt.Sprintf("names %q", owner.UID)
 	}
 	return load.Errorf(results.FailurePrefixNotEmpty,
@@ -136,6 +136,7 @@ func (o *Ownership) checkAlone(ctx context.Context) error {
 
 // sparesForeign is the error of a run whose own keys are deleted, and that has left keys of others.
 func (o *Ownership) sparesForeign(ctx context.Context) error {
+	o.spares = true
 	if a, ok := o.store.(Announcer); ok {
 		if err := a.Announce(ctx); err != nil {
 			return err
@@ -179,7 +180,9 @@ func (o *Ownership) delete(ctx context.Context, s Batch, released int64) error {
 		part := Batch{Keys: s.Keys[from:to], Alone: s.Alone}
 		done, err := o.store.Delete(ctx, part, released)
 		if err != nil || done {
-			o.work.deleted(done, part)
+			if done {
+				o.work.keys.Add(int64(len(part.Keys)))
+			}
 			return err
 		}
 		if err := o.checkAlone(ctx); err != nil {

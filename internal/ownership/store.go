@@ -127,8 +127,9 @@ type Announcer interface{ Announce(context.Context) error }
 
 // Owner is who owns a prefix.
 type Owner struct {
-	// UID is empty if no run owns it, or if that may not be read.
-	UID string
+	// Owned: there is a marker. UID is what it names.
+	Owned bool
+	UID   string
 	// Absent: there is no marker, and none can come without being noticed by Claim.
 	Absent bool
 }

@@ -33,12 +33,6 @@ func (w *work) reach(done int64) {
 	w.done.Done = uint64(done)
 }
 
-func (w *work) deleted(done bool, s Batch) {
-	if done {
-		w.keys.Add(int64(len(s.Keys)))
-	}
-}
-
 // Deleted implements load.Deleter.
 func (o *Ownership) Deleted() results.Work {
 	o.work.mutex.Lock()

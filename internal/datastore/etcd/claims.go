@@ -100,7 +100,7 @@ func (c *claims) Owner(ctx context.Context, prefix string) (ownership.Owner, err
 		return ownership.Owner{Absent: true}, nil
 	}
 	uid, _ := ownership.OwnerIn(marker.Kvs[0].Value)
-	return ownership.Owner{UID: uid}, nil
+	return ownership.Owner{Owned: true, UID: uid}, nil
 }
 
 func (c *claims) register() clientv3.Op {
@@ -163,11 +163,12 @@ func (c *claims) Signs(ctx context.Context) (map[string]int64, error) {
 	return signs, nil
 }
 
-// leave ends registrations, and writes the marker again. A full etcd refuses this put, and permits deletions.
-func (c *claims) leave(ctx context.Context, guards []clientv3.Cmp, then ...clientv3.Op) (*clientv3.TxnResponse, error) {
+// leave ends registrations, and writes the marker again. A full etcd refuses this put, and permits deletions; then the guards
+// are those of ifFull.
+func (c *claims) leave(ctx context.Context, guards, ifFull []clientv3.Cmp, then ...clientv3.Op) (*clientv3.TxnResponse, error) {
 	out, err := c.txn(ctx, guards, append(then, clientv3.OpPut(c.run.Marker(), c.run.UID))...)
 	if isFull(err) {
-		out, err = c.txn(ctx, guards, then...)
+		out, err = c.txn(ctx, ifFull, then...)
 	}
 	return out, err
 }
@@ -182,7 +183,8 @@ func (c *claims) countPods() clientv3.Op {
 // write the marker: keys of others, which came since, must not become older than it.
 func (c *claims) Leave(ctx context.Context) (left ownership.Release, err error) {
 	c.driver.endSessions(ctx)
-	out, err := c.leave(ctx, c.mayWrite(), clientv3.OpDelete(c.run.PodKey()), c.countPods())
+	// In a full etcd, a repetition finds no key of this pod, and a marker that is older than its keys.
+	out, err := c.leave(ctx, c.mayWrite(), []clientv3.Cmp{c.owns()}, clientv3.OpDelete(c.run.PodKey()), c.countPods())
 	switch {
 	case err != nil:
 		return left, err
@@ -213,7 +215,8 @@ func (c *claims) GiveUp(ctx context.Context, signs map[string]int64) (left owner
 		newest = max(newest, revision)
 	}
 	from, to := ownership.PodsOf(c.run.Prefix)
-	dead, err := c.leave(ctx, []clientv3.Cmp{c.owns(), unchanged(from, to, newest)}, clientv3.OpDelete(from, clientv3.WithRange(to)))
+	guards := []clientv3.Cmp{c.owns(), unchanged(from, to, newest)}
+	dead, err := c.leave(ctx, guards, guards, clientv3.OpDelete(from, clientv3.WithRange(to)))
 	if err == nil && dead.Succeeded {
 		left = ownership.Release{Owned: true, Alone: true, Revision: dead.Header.Revision}
 	}

@@ -70,7 +70,7 @@ func create(t *testing.T, c kineClient, key, value string) {
 func (c kineClient) remove(t *testing.T, key string) {
 	t.Helper()
 	if found := c.get(t, key); found != nil {
-		if err := c.kv.DeleteAll(withTimeout(t), found.Key); err != nil {
+		if _, err := c.kv.DeleteAll(withTimeout(t), found.Key); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -104,7 +104,7 @@ func TestAFailedDeletionFromKineIsRepeated(t *testing.T) {
 			server := &brokenKine{txn: tc.txn}
 			k := NewKine(server.serve(t), 0)
 			defer k.Close()
-			if err := k.claims.DeleteAll(withTimeout(t), ownership.Key{Name: "a", Version: 7}); (err == nil) != tc.fine || server.txns.Load() < 2 {
+			if _, err := k.claims.DeleteAll(withTimeout(t), ownership.Key{Name: "a", Version: 7}); (err == nil) != tc.fine || server.txns.Load() < 2 {
 				t.Errorf("got %v after %d transactions", err, server.txns.Load())
 			}
 		})

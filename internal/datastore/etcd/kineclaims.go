@@ -3,6 +3,7 @@ package etcd
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -79,7 +80,8 @@ func (c *kineClaims) FreeLock(ctx context.Context, isOwn func([]byte) bool) erro
 	if err != nil || found == nil || !isOwn(found.Value) {
 		return err
 	}
-	return c.kineKV.DeleteAll(ctx, found.Key)
+	_, err = c.kineKV.DeleteAll(ctx, found.Key)
+	return err
 }
 
 // kineKV is ownership.KV for kine: the transactions that kine serves.
@@ -148,7 +150,7 @@ func (k kineKV) Swap(ctx context.Context, key string, value []byte, revision int
 const deleteParallel = 8
 
 // DeleteAll implements ownership.KV.
-func (k kineKV) DeleteAll(ctx context.Context, keys ...ownership.Key) error {
+func (k kineKV) DeleteAll(ctx context.Context, keys ...ownership.Key) (all bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	left := make(chan ownership.Key, len(keys))
@@ -156,29 +158,36 @@ func (k kineKV) DeleteAll(ctx context.Context, keys ...ownership.Key) error {
 		left <- key
 	}
 	close(left)
+	var spared atomic.Bool
 	var deleting sync.WaitGroup
 	for range min(deleteParallel, len(keys)) {
 		deleting.Go(func() {
 			for key := range left {
-				if err := k.delete(ctx, key); err != nil {
+				done, err := k.delete(ctx, key)
+				if err != nil {
 					cancel(err)
 					return
+				}
+				if !done {
+					spared.Store(true)
 				}
 			}
 		})
 	}
 	deleting.Wait()
-	return context.Cause(ctx)
+	return !spared.Load(), context.Cause(ctx)
 }
 
 // delete deletes a key that has this mod revision. A key with another one stays.
-func (k kineKV) delete(ctx context.Context, key ownership.Key) error {
-	return k.repeat(ctx, func(ctx context.Context, client kubernetes.Client) error {
+func (k kineKV) delete(ctx context.Context, key ownership.Key) (done bool, err error) {
+	err = k.repeat(ctx, func(ctx context.Context, client kubernetes.Client) error {
 		out, err := client.OptimisticDelete(ctx, key.Name, key.Version, kubernetes.DeleteOptions{GetOnFailure: true})
 		if err == nil && !out.Succeeded && out.KV != nil && out.KV.ModRevision == key.Version {
 			// kine answers so if its database has refused the deletion.
 			err = status.Errorf(codes.Unavailable, "kine did not delete %q, although its revision is %d", key.Name, key.Version)
 		}
+		done = out.Succeeded || out.KV == nil
 		return err
 	})
+	return done, err
 }

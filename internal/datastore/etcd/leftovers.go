@@ -2,6 +2,7 @@ package etcd
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -58,12 +59,12 @@ func (s *searcher) Settle(ctx context.Context, err error) error {
 }
 
 // Names implements ownership.Searcher. It reads the first key after each name.
-func (s *searcher) Names(ctx context.Context, folder string, most int) (names []string, err error) {
+func (s *searcher) Names(ctx context.Context, folder string) (names []string, err error) {
 	client, err := s.client(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for from := folder; len(names) < most; {
+	for from := folder; ; {
 		found, err := get(ctx, client, from, clientv3.WithRange(clientv3.GetPrefixRangeEnd(folder)), clientv3.WithKeysOnly(), clientv3.WithLimit(1))
 		if err != nil || len(found.Kvs) == 0 {
 			return names, err
@@ -76,7 +77,27 @@ func (s *searcher) Names(ctx context.Context, folder string, most int) (names []
 		}
 		names = append(names, name)
 	}
-	return names, nil
+}
+
+// Nested implements ownership.Searcher.
+func (s *searcher) Nested(ctx context.Context, folder string) (prefixes []string, others bool, err error) {
+	client, err := s.client(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	found, err := get(ctx, client, folder, clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithLimit(pageKeys))
+	if err != nil {
+		return nil, false, err
+	}
+	for _, kv := range found.Kvs {
+		if prefix, isMarker := strings.CutSuffix(string(kv.Key), ownership.MarkerOf("")); isMarker && strings.HasSuffix(prefix, "/") {
+			prefixes = append(prefixes, prefix)
+		}
+	}
+	others = found.Count > int64(len(found.Kvs)) || slices.ContainsFunc(found.Kvs, func(kv *mvccpb.KeyValue) bool {
+		return !slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(string(kv.Key), prefix) })
+	})
+	return prefixes, others, nil
 }
 
 // See implements ownership.Searcher.
@@ -92,6 +113,10 @@ func (s *searcher) See(ctx context.Context, prefix string) (seen ownership.Seen,
 		return seen, err
 	}
 	for _, kv := range found[0].Kvs {
+		if !strings.HasSuffix(prefix, "/") {
+			// A key beside it that is called as a marker.
+			break
+		}
 		seen.Owner, _ = ownership.OwnerIn(kv.Value)
 		seen.Marker = kv.ModRevision
 	}

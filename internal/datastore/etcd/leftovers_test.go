@@ -179,3 +179,45 @@ func TestALeftoverThatChangesStays(t *testing.T) {
 		})
 	}
 }
+
+// A key beside one that is called as its marker belongs to no run.
+func TestAKeyThatIsCalledAsAMarkerOwnsNothing(t *testing.T) {
+	cluster, client := oneMember(t)
+	for _, key := range []string{"etcdbench/foo", "etcdbench/foo.owner", "etcdbench/foo77"} {
+		put(t, client, key, ownUID)
+	}
+	l := leftovers(t, cluster.Endpoints)
+	found, err := l.List(withTimeout(t), "etcdbench/")
+	if err != nil || len(found) != 3 {
+		t.Fatalf("found %+v, %v", found, err)
+	}
+	for _, one := range found {
+		if _, err := l.Remove(withTimeout(t), one, firstLease); one.Owner != "" || !errors.Is(err, ownership.ErrChanged) {
+			t.Errorf("%+v was removed: %v", one, err)
+		}
+	}
+}
+
+// Keys of others, in many folders, cost a few requests.
+func TestManyKeysOfOthersAreListedByFewRequests(t *testing.T) {
+	cluster, client := oneMember(t)
+	for folder := range 60 {
+		for key := range 20 {
+			put(t, client, fmt.Sprintf("etcdbench/app/%d/%d", folder, key), "x")
+		}
+	}
+	l := leftovers(t, cluster.Endpoints)
+	found, err := l.List(withTimeout(t), "etcdbench/")
+	if err != nil || len(found) != 1 || found[0].Keys != 1_200 {
+		t.Fatalf("found %+v, %v", found, err)
+	}
+	sent := uint64(0)
+	for _, phases := range l.Searcher.(*searcher).Requests() {
+		for _, n := range phases {
+			sent += n
+		}
+	}
+	if sent > 10 {
+		t.Errorf("the list took %d requests", sent)
+	}
+}

@@ -21,6 +21,9 @@ import (
 // Timeout bounds one attempt of a control request.
 const Timeout = 10 * time.Second
 
+// LookEvery is the interval at which a driver checks for a change that another pod, or the store, makes.
+const LookEvery = 250 * time.Millisecond
+
 // A control request has this many attempts, with growing pauses that add up to 5 s. So a run survives an election, a
 // rolling restart or a DNS entry that appears a second late. Each attempt is counted, and repeating one is safe. No
 // attempt begins after limit, so that an error is known within half a minute.

@@ -2,9 +2,7 @@ package zookeeper
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,7 +22,7 @@ type claims struct {
 	run    *ownership.Run
 	tree   tree
 	// folders returns the paths of the folders with the run's keys, and how many other znodes lie beside them.
-	folders func(context.Context) (paths iter.Seq[string], spared int64, err error)
+	folders func(context.Context) (paths []string, spared int64, err error)
 	// sweeps: this pod is the one that deletes the znodes.
 	sweeps bool
 }
@@ -61,17 +59,15 @@ func (c *claims) Owner(ctx context.Context, prefix string) (ownership.Owner, err
 	case err != nil:
 		return ownership.Owner{}, err
 	}
-	return ownership.Owner{UID: ownerIn(found.data), Absent: !found.exists}, nil
+	owner := ownership.Owner{Absent: !found.exists}
+	if uid, owned := ownerIn(found.data); owned {
+		owner.Owned, owner.UID = true, uid
+	}
+	return owner, nil
 }
 
-// ownerIn returns the owner that the data of a root names; empty if it names none.
-func ownerIn(data string) string {
-	uid, owned := strings.CutPrefix(data, ownedBy)
-	if !owned {
-		return ""
-	}
-	return uid
-}
+// ownerIn returns the owner that the data of a root names, if it is one of a run.
+func ownerIn(data string) (uid string, owned bool) { return strings.CutPrefix(data, ownedBy) }
 
 // Claim implements ownership.Store. A znode that was just created has no children. The ancestors that are absent are created
 // in the same transaction, so none of them can be the root of another run; they stay after the run.
@@ -128,20 +124,25 @@ func (c *claims) change(ctx context.Context, ops []any, forgiven error) error {
 	for batch := range slices.Chunk(ops, batch(len(c.tree.root)+c.tree.keys.KeyBytes())) {
 		failed, why, err := c.driver.commit(ctx, append([]any{c.owns()}, batch...)...)
 		switch {
-		case err != nil || failed < 0:
-		case failed == 0 || why != forgiven:
-			err = why
-		case len(batch) > 1:
-			for i := range batch {
-				err = errors.Join(err, c.change(ctx, batch[i:i+1], forgiven))
-			}
-		}
-		if err != nil {
+		case err != nil:
 			return err
+		case failed == 0:
+			return errNotOwned
+		case failed > 0 && why != forgiven:
+			return why
+		case failed > 0 && len(batch) > 1:
+			for i := range batch {
+				if err := c.change(ctx, batch[i:i+1], forgiven); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	return nil
 }
+
+// errNotOwned: the marker is gone.
+var errNotOwned = load.Errorf(results.FailurePrefixNotEmpty, "the run no longer owns its prefix: its marker was deleted")
 
 // Sign implements ownership.Store.
 func (c *claims) Sign(ctx context.Context) (done bool, err error) {
@@ -174,6 +175,9 @@ func (c *claims) registrations(ctx context.Context) (map[string]node, error) {
 	}
 	out := map[string]node{}
 	for _, name := range names {
+		if !isNumber(name) {
+			continue
+		}
 		path := c.tree.pods() + "/" + name
 		found, err := c.driver.read(ctx, path)
 		if err != nil {
@@ -238,11 +242,30 @@ func (c *claims) GiveUp(ctx context.Context, signs map[string]int64) (left owner
 	}
 	// Without the parent of registrations, no pod can sign or join; that was so before if there is none.
 	err = c.change(ctx, append(ops, deleteNode(c.tree.pods())), zk.ErrNoNode)
-	if err == zk.ErrBadVersion || err == zk.ErrNotEmpty {
+	switch err {
+	case errNotOwned:
+		return left, nil
+	case zk.ErrBadVersion:
 		return left, load.ErrStillWrites(c.tree.pods())
+	case zk.ErrNotEmpty:
+		return left, c.othersBesidePods(ctx, signs)
 	}
 	c.sweeps = err == nil
 	return ownership.Release{Owned: true, Alone: c.sweeps}, err
+}
+
+// othersBesidePods is the error of a parent of registrations that cannot be deleted, although it had these signs.
+func (c *claims) othersBesidePods(ctx context.Context, signs map[string]int64) error {
+	pods, err := c.registrations(ctx)
+	for path, pod := range pods {
+		if signs[path] != pod.changed {
+			return load.ErrStillWrites(path)
+		}
+	}
+	if err == nil {
+		err = ownership.ErrHoldsForeign(c.run.Prefix, "below "+c.tree.pods())
+	}
+	return err
 }
 
 // State implements ownership.Store.
@@ -280,7 +303,7 @@ func (c *claims) Announce(ctx context.Context) error {
 // Remains implements ownership.Store. A root of another run holds no znodes of this run, since every run creates its root.
 func (c *claims) Remains(ctx context.Context) (what string, err error) {
 	root, err := c.driver.read(ctx, c.tree.root)
-	if err != nil || ownerIn(root.data) != c.run.UID {
+	if uid, _ := ownerIn(root.data); err != nil || uid != c.run.UID {
 		return "", err
 	}
 	return "the znode " + c.tree.root + " with " + c.someChildren(ctx, root), nil

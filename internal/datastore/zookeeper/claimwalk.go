@@ -2,7 +2,6 @@ package zookeeper
 
 import (
 	"context"
-	"iter"
 	"slices"
 	"strings"
 
@@ -15,14 +14,11 @@ import (
 // ownClaims are the claims of the driver's own run.
 func (d *Driver) ownClaims() *claims {
 	c := &claims{driver: d, run: d.run, tree: d.tree}
-	c.folders = func(context.Context) (iter.Seq[string], int64, error) {
-		return func(yield func(string) bool) {
-			for number := range c.tree.folders() {
-				if !yield(c.tree.folder(number)) {
-					return
-				}
-			}
-		}, 0, nil
+	c.folders = func(context.Context) (paths []string, spared int64, err error) {
+		for number := range c.tree.folders() {
+			paths = append(paths, c.tree.folder(number))
+		}
+		return paths, 0, nil
 	}
 	return c
 }
@@ -43,13 +39,11 @@ func (s searcher) Settle(ctx context.Context, err error) error {
 // Claims implements ownership.Searcher. A run has no leases in ZooKeeper.
 func (s searcher) Claims(run *ownership.Run, _ int64) ownership.Store {
 	c := &claims{driver: s.Driver, run: run, tree: tree{prefix: run.Prefix, root: rootOf(run.Prefix), uid: run.UID}}
-	c.folders = func(ctx context.Context) (iter.Seq[string], int64, error) {
+	c.folders = func(ctx context.Context) (folders []string, spared int64, err error) {
 		names, err := s.list(ctx, c.tree.root)
 		if err != nil {
 			return nil, 0, err
 		}
-		var folders []string
-		spared := int64(0)
 		for _, name := range names {
 			path := c.tree.root + "/" + name
 			switch {
@@ -60,51 +54,101 @@ func (s searcher) Claims(run *ownership.Run, _ int64) ownership.Store {
 			}
 		}
 		slices.Sort(folders)
-		return slices.Values(folders), spared, nil
+		return folders, spared, nil
 	}
 	return c
 }
 
-// Names implements ownership.Searcher. ZooKeeper's own znodes are none.
-func (s searcher) Names(ctx context.Context, folder string, most int) (names []string, err error) {
+// Names implements ownership.Searcher.
+func (s searcher) Names(ctx context.Context, folder string) ([]string, error) {
 	if err := s.catchUp(ctx); err != nil {
 		return nil, err
 	}
-	root := rootOf(folder)
-	found, err := s.stat(ctx, root)
-	if err != nil || !found.exists {
+	return s.children(ctx, rootOf(folder))
+}
+
+// mostSearched is the most children of a znode that are looked at one by one.
+const mostSearched = 20 * perFolder
+
+// children returns the names of a znode's children as those of folders; none if it has too many, or may not be read.
+func (s searcher) children(ctx context.Context, path string) ([]string, error) {
+	found, err := s.stat(ctx, path)
+	if err != nil || found.children > mostSearched {
 		return nil, err
 	}
-	names, err = s.list(ctx, root)
+	names, err := s.list(ctx, path)
+	if err == zk.ErrNoAuth {
+		return nil, nil
+	}
 	slices.Sort(names)
-	names = names[:min(most, len(names))]
 	for i := range names {
 		names[i] += "/"
 	}
 	return names, err
 }
 
-// See implements ownership.Searcher. It counts the children of the root's children, and no deeper ones.
+// mostOpened is how many znodes that no run owns Nested opens.
+const mostOpened = 1000
+
+// Nested implements ownership.Searcher.
+func (s searcher) Nested(ctx context.Context, folder string) (prefixes []string, others bool, err error) {
+	opened := 0
+	var open func(folder string) error
+	open = func(folder string) error {
+		names, err := s.children(ctx, rootOf(folder))
+		others = others || err == nil && len(names) == 0
+		for _, name := range names {
+			if opened++; opened > mostOpened {
+				others = true
+				return nil
+			}
+			found, err := s.read(ctx, rootOf(folder+name))
+			_, owned := ownerIn(found.data)
+			switch {
+			case err == zk.ErrNoAuth:
+				others = true
+				continue
+			case err != nil:
+				return err
+			case owned:
+				prefixes = append(prefixes, folder+name)
+				continue
+			}
+			if err := open(folder + name); err != nil {
+				return err
+			}
+		}
+		return err
+	}
+	return prefixes, others, open(folder)
+}
+
+// See implements ownership.Searcher. It counts no more than the children of the root's children.
 func (s searcher) See(ctx context.Context, prefix string) (seen ownership.Seen, err error) {
 	root := rootOf(prefix)
 	found, err := s.read(ctx, root)
+	if err == zk.ErrNoAuth {
+		return ownership.Seen{Keys: 1}, nil
+	}
 	if err != nil || !found.exists {
 		return seen, err
 	}
-	seen = ownership.Seen{Owner: ownerIn(found.data), Marker: found.changed, Keys: 1}
-	names, err := s.list(ctx, root)
+	seen = ownership.Seen{Marker: found.changed, Keys: 1 + int64(found.children)}
+	uid, owned := ownerIn(found.data)
+	if !owned {
+		return seen, nil
+	}
+	seen.Owner = uid
+	names, err := s.children(ctx, root)
 	if err != nil {
 		return seen, err
 	}
 	for _, name := range names {
-		child, err := s.stat(ctx, root+"/"+name)
+		child, err := s.stat(ctx, rootOf(prefix+name))
 		if err != nil {
 			return seen, err
 		}
-		seen.Keys += 1 + int64(child.children)
-	}
-	if seen.Owner == "" {
-		return seen, nil
+		seen.Keys += int64(child.children)
 	}
 	c := claims{driver: s.Driver, tree: tree{root: root}}
 	pods, err := c.registrations(ctx)
@@ -123,33 +167,29 @@ func (c *claims) Walk() ownership.Walker { return &walker{claims: c} }
 // walker lists the folders one by one. A foreign znode and its ancestors stay.
 type walker struct {
 	claims *claims
-	// folder returns the next folder; nil before the first one. pending are the keys of the current folder that are left.
-	folder  func() (string, bool)
-	stop    func()
+	// folders are those that are left, once they were looked for. pending are the keys of the current one that are left.
+	begun   bool
+	folders []string
 	pending []ownership.Key
 	spared  int64
 }
 
 // Next implements ownership.Walker. The folder comes after its children.
 func (w *walker) Next(ctx context.Context, _ int64) (page []ownership.Batch, done bool, err error) {
-	if w.folder == nil {
-		folders, spared, err := w.claims.folders(ctx)
-		if err != nil {
+	if !w.begun {
+		if w.folders, w.spared, err = w.claims.folders(ctx); err != nil {
 			return nil, true, err
 		}
-		w.folder, w.stop = iter.Pull(folders)
-		w.spared = spared
+		w.begun = true
 	}
 	for len(w.pending) == 0 {
-		folder, ok := w.folder()
-		if !ok {
-			w.stop()
+		if len(w.folders) == 0 {
 			return nil, true, nil
 		}
-		if err := w.open(ctx, folder); err != nil {
-			w.stop()
+		if err := w.open(ctx, w.folders[0]); err != nil {
 			return nil, true, err
 		}
+		w.folders = w.folders[1:]
 	}
 	n := min(len(w.pending), batch(len(w.pending[0].Name)))
 	page, w.pending = []ownership.Batch{{Keys: w.pending[:n]}}, w.pending[n:]

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/zookeeper/zookeepertest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
@@ -201,10 +203,18 @@ func TestLeftoversAreListedAndRemoved(t *testing.T) {
 	for _, path := range []string{"/etcdbench/notes", "/etcdbench/team", "/etcdbench/team/mine", "/etcdbench/11111111/mine", "/etcdbench/11111111/00001/mine"} {
 		makeNodeAt(t, client, path)
 	}
+	// One that only its creator may read, and a run below a znode of others.
+	if _, err := client.Create("/etcdbench/team/secret", nil, 0, zk.DigestACL(zk.PermAll, "a", "b")); err != nil {
+		t.Fatal(err)
+	}
+	nested := planFor([]string{server.Endpoint()}, func(p *plan.Plan) { p.Prefix, p.RunUID = "etcdbench/team/run/", otherUID })
+	if err := driverOf(t, nested, 0).Claim(bounded(t)); err != nil {
+		t.Fatal(err)
+	}
 	l := NewLeftovers(p.Target)
 	t.Cleanup(func() { _ = l.Close() })
 	found, err := l.List(bounded(t), "etcdbench/")
-	if err != nil || len(found) != 3 || found[0].Prefix != p.Prefix || found[0].Owner != ownUID || found[0].Seen.IsZero() || found[1].Owner+found[2].Owner != "" {
+	if err != nil || len(found) != 4 || found[0].Prefix != p.Prefix || found[0].Owner != ownUID || found[0].Seen.IsZero() || found[1].Owner+found[2].Owner != "" || found[3].Prefix != nested.Prefix {
 		t.Fatalf("found %+v, %v", found, err)
 	}
 	pod := driverOf(t, p, 0)
@@ -231,8 +241,46 @@ func TestLeftoversAreListedAndRemoved(t *testing.T) {
 		}
 	}
 	remove(1, 0)
-	const others = 3
+	if err := cleanAtOnce(t, driverOf(t, nested, 0)); err != nil {
+		t.Error(err)
+	}
+	const others = 4
 	if _, now := counted(t, server); now != empty+outerNodes+others {
 		t.Errorf("wanted %d znodes, found %d", empty+outerNodes+others, now)
+	}
+}
+
+// A znode of others beside those of the pods stays, and is no pod. A leaf that others have changed does not stop the removal of
+// the rest.
+func TestZnodesOfOthersInTheWayOfLeftovers(t *testing.T) {
+	t.Parallel()
+	server := zookeepertest.Start(t, 1)[0]
+	client := zookeepertest.Client(t, server.Endpoint())
+	p := planFor([]string{server.Endpoint()})
+	fill(t, p)
+	beside := "/etcdbench/11111111/.pod/zz"
+	makeNodeAt(t, client, beside)
+	wantReason(t, cleanAtOnce(t, driverOf(t, p, 0)), results.FailurePrefixNotEmpty, ".pod")
+	if exists, _, err := client.Exists(beside); !exists || err != nil {
+		t.Errorf("the znode of others is gone: %v", err)
+	}
+	if err := client.Delete(beside, -1); err != nil {
+		t.Fatal(err)
+	}
+	taken := "/etcdbench/11111111/00001/001"
+	if _, err := client.Set(taken, []byte("precious"), 0); err != nil {
+		t.Fatal(err)
+	}
+	l := NewLeftovers(p.Target)
+	t.Cleanup(func() { _ = l.Close() })
+	found, err := l.Look(bounded(t), p.Prefix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done, err := l.Remove(bounded(t), found, 0); err != nil || done.Foreign == 0 || done.Keys == 0 {
+		t.Errorf("removed %+v, %v", done, err)
+	}
+	if data, _, err := client.Get(taken); string(data) != "precious" {
+		t.Errorf("found %q, %v", data, err)
 	}
 }

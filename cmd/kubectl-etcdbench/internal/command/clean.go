@@ -19,8 +19,10 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/access"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
@@ -115,7 +117,7 @@ func (t *tool) clean(f *cleanFlags, prefixes []string) error {
 	}
 	ctx, cancel := t.interrupts.untilEnd()
 	defer cancel()
-	owners := t.owners(ctx)
+	owners := t.owners(ctx, spec.Datastore(f.store))
 	if len(f.target.access.Endpoints) == 0 {
 		var err error
 		if f.target.access.Endpoints, err = owners.endpoints(); err != nil {
@@ -230,6 +232,9 @@ func writeLeftovers(out io.Writer, found []ownership.Leftover, o *owners, now ti
 func (c *cleaner) chosen(ctx context.Context, found []ownership.Leftover, prefixes []string) (chosen []ownership.Leftover, err error) {
 	for _, prefix := range prefixes {
 		prefix = strings.TrimRight(prefix, "/") + "/"
+		if strings.Contains(prefix, "//") || prefix == "/" {
+			return nil, fmt.Errorf("wanted a PREFIX such as etcdbench/1a2b3c4d/, found %q", prefix)
+		}
 		i := slices.IndexFunc(found, func(l ownership.Leftover) bool { return l.Prefix == prefix })
 		l := ownership.Leftover{}
 		if i >= 0 {
@@ -290,6 +295,9 @@ func (c *cleaner) remove(ctx context.Context, before ownership.Leftover) (remove
 	switch {
 	case errors.Is(err, ownership.ErrChanged):
 		fmt.Fprintf(c.Out, "%s: %v\n", before.Prefix, ownership.ErrChanged)
+		return false, nil
+	case err != nil && load.FailureOf(err).Reason == results.FailurePrefixNotEmpty:
+		fmt.Fprintf(c.Out, "%s: %v\n", before.Prefix, err)
 		return false, nil
 	case err != nil:
 		return false, err

@@ -9,8 +9,10 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/follow"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
 )
 
@@ -35,8 +37,9 @@ type owner struct {
 	finished    bool
 }
 
-// owners asks the cluster. Without an answer, no run is known.
-func (t *tool) owners(ctx context.Context) *owners {
+// owners asks the cluster. Without an answer, no run is known. The targets are those of this store, or of an etcd and a kine if
+// none is named.
+func (t *tool) owners(ctx context.Context, store spec.Datastore) *owners {
 	o := &owners{runs: map[string]owner{}}
 	cluster, namespace, _, err := t.cluster()
 	if err != nil {
@@ -57,11 +60,19 @@ func (t *tool) owners(ctx context.Context) *owners {
 		run := &runs[i]
 		finished := follow.Runs.IsFinished(run)
 		o.runs[string(run.UID)] = owner{run.Namespace + "/" + run.Name, follow.Runs.State(run), finished}
-		if status, _ := conditionOf(run.Status.Conditions, v1alpha1.ConditionCleaned); run.Namespace == namespace && finished && status != metav1.ConditionTrue && run.Status.Target != nil {
+		if status, _ := conditionOf(run.Status.Conditions, v1alpha1.ConditionCleaned); run.Namespace == namespace && finished && status != metav1.ConditionTrue && run.Status.Target != nil && isOf(run, store) {
 			o.targets = append(o.targets, run.Status.Target.Endpoints)
 		}
 	}
 	return o
+}
+
+// isOf reports whether the target of a run is this store; without a name, one that datastore.Leftovers recognizes.
+func isOf(run *v1alpha1.EtcdBenchmark, store spec.Datastore) bool {
+	if store != "" {
+		return run.Spec.Target.Datastore == store
+	}
+	return datastore.IsRecognized(run.Spec.Target.Datastore)
 }
 
 // without are the owners if no runs could be listed.
