@@ -27,12 +27,15 @@ const (
 
 // keepReport writes the ConfigMap with the merged histograms. The run finishes without a report, and with a warning, if
 // the API server refuses it (for example because of a quota), if it is too large, or if writing fails for too long.
-func (r *EtcdBenchmarkReconciler) keepReport(ctx context.Context, run *v1alpha1.EtcdBenchmark, o lifecycle.Observed, now time.Time) error {
+func (r *EtcdBenchmarkReconciler) keepReport(ctx context.Context, run *v1alpha1.EtcdBenchmark, o lifecycle.Observed, summary *results.Summary, now time.Time) error {
 	if run.Status.Summary == nil {
 		return nil
 	}
-	snapshots := snapshotsOf(o.Pods)
-	report, err := benchmark.Report(run, results.Merge(snapshots), results.Summarize(snapshots))
+	if summary == nil {
+		// An operator that has restarted knows the summary by status alone.
+		summary = new(results.Summarize(snapshotsOf(o.Pods)))
+	}
+	report, err := benchmark.Report(run, *summary)
 	if err != nil {
 		warnOfReport(run, err)
 		return nil

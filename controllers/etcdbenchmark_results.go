@@ -15,8 +15,8 @@ import (
 )
 
 // keepResults copies the pods' results into status. Results that a restarted operator has not scraped again stay
-// unchanged.
-func keepResults(run *v1alpha1.EtcdBenchmark, o lifecycle.Observed, finish *lifecycle.Problem, now time.Time) {
+// unchanged. It returns the summary of the pods' snapshots; nil before the run has measured.
+func keepResults(run *v1alpha1.EtcdBenchmark, o lifecycle.Observed, finish *lifecycle.Problem, now time.Time) (merged *results.Summary) {
 	final := finish != nil
 	s := &run.Status
 	snapshots := snapshotsOf(o.Pods)
@@ -35,6 +35,7 @@ func keepResults(run *v1alpha1.EtcdBenchmark, o lifecycle.Observed, finish *life
 	var summary *results.Summary
 	if hasMeasurement(snapshots) && (final || haveMeasured(o.Pods)) {
 		summary = new(results.Summarize(snapshots))
+		merged = summary
 		newer := benchmark.Summary(run, *summary)
 		if s.Summary = fuller(s.Summary, newer); s.Summary != newer {
 			// Status shows more than these snapshots have, so they must not be judged.
@@ -42,7 +43,7 @@ func keepResults(run *v1alpha1.EtcdBenchmark, o lifecycle.Observed, finish *life
 		}
 	}
 	if !final {
-		return
+		return merged
 	}
 	if s.Summary == nil {
 		s.RequestCounts = benchmark.RequestCounts(results.Merge(snapshots).Requests)
@@ -50,6 +51,7 @@ func keepResults(run *v1alpha1.EtcdBenchmark, o lifecycle.Observed, finish *life
 		s.Summary.Partial = s.Summary.Partial || finish.Reason != v1alpha1.ReasonCompleted
 	}
 	setPassed(run, summary, *finish, now)
+	return merged
 }
 
 // progressOf returns the progress of a run. While pods cannot be scraped, its rate is that of the others, because that of

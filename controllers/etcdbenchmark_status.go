@@ -29,13 +29,13 @@ func (r *EtcdBenchmarkReconciler) nextStatus(ctx context.Context, o lifecycle.Ob
 		setCleaned(run, d.Cleaned, now)
 		return &run.Status, nil
 	}
-	keepResults(run, o, d.Finish, now)
+	summary := keepResults(run, o, d.Finish, now)
 	r.recent.update(run, snapshotsOf(o.Pods))
 	if d.Finish == nil {
 		setStage(run, d, now)
 	} else {
 		if wantsReport(run, *d.Finish, now) {
-			if err := r.keepReport(ctx, run, o, now); err != nil {
+			if err := r.keepReport(ctx, run, o, summary, now); err != nil {
 				return nil, err
 			}
 		}

@@ -24,7 +24,7 @@ func TestReportHasTheCourse(t *testing.T) {
 	} {
 		summary := results.Summarize([]*results.Snapshot{pod, nil})
 		summary.StartSkew = skew
-		data, err := Report(runtest.Puts(), results.Merge([]*results.Snapshot{pod, nil}), summary)
+		data, err := Report(runtest.Puts(), summary)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -43,7 +43,7 @@ func FuzzStatus(f *testing.F) {
 		snaps := []*results.Snapshot{changedReport(0, first), changedReport(1, second)}
 		b := judged(snaps)
 		check.requireAccepted(t, b)
-		data, err := benchmark.Report(b, results.Merge(snaps), results.Summarize(snaps))
+		data, err := benchmark.Report(b, results.Summarize(snaps))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +62,7 @@ func FuzzReadReport(f *testing.F) {
 	f.Add([]byte(`{"timeline":{"intervalSeconds":1e-300,"points":[{"succeeded":1},{"succeeded":2}]}}`))
 	f.Add([]byte(`{"timeline":{"intervalSeconds":1e300,"points":[{},{},{}]}}`))
 	snaps := []*results.Snapshot{fullReport(0), fullReport(1)}
-	whole, err := benchmark.Report(b, results.Merge(snaps), results.Summarize(snaps))
+	whole, err := benchmark.Report(b, results.Summarize(snaps))
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -45,10 +45,11 @@ type reportOperation struct {
 	ErrorCounts map[string]uint64         `json:"errorCounts,omitempty"`
 }
 
-// Report returns the merged histograms, the summary and the course of a run as JSON of at most MaxReportBytes. merged
-// is the merge of all pods' final snapshots. To fit, the resolution of the histograms is halved as often as necessary;
-// their schema has the resolution.
-func Report(b *v1alpha1.EtcdBenchmark, merged *results.Snapshot, s results.Summary) ([]byte, error) {
+// Report returns the merged histograms, the summary and the course of a run as JSON of at most MaxReportBytes. The summary
+// is that of all pods' final snapshots. To fit, the resolution of the histograms is halved as often as necessary; their schema
+// has the resolution.
+func Report(b *v1alpha1.EtcdBenchmark, s results.Summary) ([]byte, error) {
+	merged := s.Merged
 	course := merged.Course.Folded(maxIntervals, 2*min(s.StartSkew, maxSkew)+min(verdict.ClocksApart(b.Status.Pods), maxSkew))
 	summary := b.Status.Summary
 	if summary == nil {

@@ -17,7 +17,7 @@ import (
 
 func TestReportHoldsEveryRequest(t *testing.T) {
 	snaps := []*results.Snapshot{runtest.Measured(0, 300), runtest.Measured(1, 200, runtest.Failing(7, "Unavailable", time.Millisecond))}
-	data, err := Report(runtest.Puts(), results.Merge(snaps), results.Summarize(snaps))
+	data, err := Report(runtest.Puts(), results.Summarize(snaps))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestReportFitsIntoAConfigMap(t *testing.T) {
 	}
 	merged := runtest.Measured(0, 1)
 	merged.Operations = map[spec.Operation]*results.OperationResult{spec.OperationPut: op(), spec.OperationRange: op()}
-	data, err := Report(runtest.Puts(), merged, results.Summarize([]*results.Snapshot{merged}))
+	data, err := Report(runtest.Puts(), results.Summarize([]*results.Snapshot{merged}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestReportBoundsErrorCodes(t *testing.T) {
 	for i := range 10_000 {
 		errors[fmt.Sprint(strings.Repeat("x", 500), i)] = uint64(i)
 	}
-	data, err := Report(runtest.Puts(), merged, results.Summarize([]*results.Snapshot{merged}))
+	data, err := Report(runtest.Puts(), results.Summarize([]*results.Snapshot{merged}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -219,7 +219,7 @@ func (m *Markers) Join(ctx context.Context) (joined bool, err error) {
 	if err != nil || found.is(owned) {
 		return err == nil, err
 	}
-	if _, err := m.unregister(ctx); err != nil {
+	if err := m.unregister(ctx); err != nil {
 		return false, err
 	}
 	return false, m.refuse(ctx, m.Run.Marker())
@@ -266,19 +266,18 @@ func (m *Markers) pods(ctx context.Context) (pods []Key, err error) {
 // removeAttempts is how often a key that changes meanwhile is deleted.
 const removeAttempts = 5
 
-// unregister deletes the key of this pod, whatever its version is, and returns whether there was one.
-func (m *Markers) unregister(ctx context.Context) (was bool, err error) {
+// unregister deletes the key of this pod, whatever its version is.
+func (m *Markers) unregister(ctx context.Context) error {
 	for range removeAttempts {
 		found, err := m.Get(ctx, m.Run.PodKey())
 		if err != nil || found == nil {
-			return was, err
+			return err
 		}
-		was = true
-		if _, err := m.DeleteAll(ctx, found.Key); err != nil {
-			return was, err
+		if gone, err := m.DeleteAll(ctx, found.Key); err != nil || gone {
+			return err
 		}
 	}
-	return was, fmt.Errorf("deleting %q failed %d times, because something else wrote it each time", m.Run.PodKey(), removeAttempts)
+	return fmt.Errorf("deleting %q failed %d times, because something else wrote it each time", m.Run.PodKey(), removeAttempts)
 }
 
 // Foreign implements Store.

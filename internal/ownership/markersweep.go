@@ -21,7 +21,17 @@ func (m *Markers) State(ctx context.Context) (owned bool, writers int64, err err
 
 // Leave implements Store. If several pods find at the same time that they are the last, each of them deletes the keys.
 func (m *Markers) Leave(ctx context.Context) (left Release, err error) {
-	wasRegistered, err := m.unregister(ctx)
+	registered, err := m.Get(ctx, m.Run.PodKey())
+	if err != nil {
+		return left, err
+	}
+	// A pod that was given up must not make keys of others older than the marker, which came since.
+	if registered != nil {
+		err = m.covers(ctx)
+	}
+	if err == nil {
+		err = m.unregister(ctx)
+	}
 	if err != nil {
 		return left, err
 	}
@@ -32,22 +42,16 @@ func (m *Markers) Leave(ctx context.Context) (left Release, err error) {
 	case found.is(claiming) && m.Run.Pod > 0:
 		return left, fmt.Errorf("client pod 0 is still claiming the prefix %s, so its marker %s was left", m.Run.Prefix, m.Run.Marker())
 	}
-	// One that was given up before must not make keys of others older than the marker, which came since.
-	if wasRegistered {
-		err = m.hasLeft(ctx, found)
-	}
-	if err != nil {
-		return left, err
-	}
-	owned, writers, err := m.State(ctx)
-	return Release{Owned: owned, Alone: owned && writers == 0}, err
+	pods, err := m.pods(ctx)
+	return Release{Owned: true, Alone: len(pods) == 0}, err
 }
 
-// hasLeft is called after a pod has ended its registration, or was given up. It writes a marker in the state deleting again:
-// this pod had joined before that state, and its keys must not be newer than the marker.
-func (m *Markers) hasLeft(ctx context.Context, found marker) error {
-	if !found.is(deleting) {
-		return nil
+// covers writes a marker in the state deleting again, before registered pods end: they had joined before that state, and their
+// keys must not be newer than the marker.
+func (m *Markers) covers(ctx context.Context) error {
+	found, err := m.read(ctx)
+	if err != nil || !found.is(deleting) {
+		return err
 	}
 	return m.set(ctx, found, deleting)
 }
@@ -68,10 +72,10 @@ func (m *Markers) GiveUp(ctx context.Context, signs map[string]int64) (Release, 
 				return Release{Owned: true}, load.ErrStillWrites(pod.Name)
 			}
 		}
-		if _, err := m.DeleteAll(ctx, dead...); err != nil {
+		if err := m.covers(ctx); err != nil {
 			return Release{}, err
 		}
-		if err := m.hasLeft(ctx, found); err != nil {
+		if _, err := m.DeleteAll(ctx, dead...); err != nil {
 			return Release{}, err
 		}
 	}

@@ -72,9 +72,9 @@ func Outer(prefix string) (outer []string) {
 	return outer
 }
 
-// Store is what a store can do with the claim of one run on one prefix. Each method is one step that happens whole or not
-// at all, also if its answer is lost; so each may be repeated. Reads are not older than the newest write that was
-// answered to this client. A version of a key may return after the key was deleted and made again.
+// Store is what a store can do with the claim of one run on one prefix. Each method may be repeated after its answer was lost,
+// and may end after a part of its requests. Reads are not older than the newest write that was answered to this client. The
+// version of a key may return after the key was deleted and made again.
 type Store interface {
 	// Marker names the marker, for people.
 	Marker() string
@@ -89,7 +89,7 @@ type Store interface {
 	Join(ctx context.Context) (joined bool, err error)
 	// Sign renews the sign of life of this pod, if it is registered and the run owns the prefix.
 	Sign(ctx context.Context) (done bool, err error)
-	// Signs returns the version of each registered pod's key, by its key. A version never returns.
+	// Signs returns the version of each registered pod's key, by its key. These versions never return.
 	Signs(ctx context.Context) (map[string]int64, error)
 	// Leave ends the registration of this pod.
 	Leave(ctx context.Context) (Release, error)
@@ -112,7 +112,7 @@ type Store interface {
 	Abandon(ctx context.Context, released int64) (done bool, err error)
 	// IsTooLarge reports whether the store refused a request because of its size.
 	IsTooLarge(error) bool
-	// Settle is the error that a method of Claims returns.
+	// Settle is the error that a method of Ownership returns.
 	Settle(context.Context, error) error
 }
 

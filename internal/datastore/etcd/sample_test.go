@@ -67,7 +67,8 @@ func requireBusyWindow(t *testing.T, w *results.MemberWindow) {
 		results.TimerWALFsync.Count(): sampledPuts / 2, results.TimerWALFsync.Seconds(): 1e-6, results.TimerWALFsync.P99AtMost(): 0.001,
 		results.TimerApply.Count(): sampledPuts, results.FigureClientReceivedBytes: sampledPuts * 1000, results.FigureClientSentBytes: sampledPuts,
 		results.FigureLeaderChanges: 0, results.FigureSlowApplies: 0, results.FigureFailedProposals: 0, results.FigurePendingProposals: 0,
-		results.FigureCPUSeconds: 1e-6, results.FigureProcessors: 1, results.FigureMemoryBytes: 1 << 20,
+		// A kernel that counts ticks can miss all of a member's work on a busy machine.
+		results.FigureCPUSeconds: 0, results.FigureProcessors: 1, results.FigureMemoryBytes: 1 << 20,
 		results.FigureDatabaseStartBytes: 4096, results.FigureDatabaseEndBytes: 4096, results.FigureSampledSeconds: 1e-6,
 	}
 	for figure, least := range atLeast {

@@ -14,7 +14,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// claims is ownership.Store for ZooKeeper: each step is a transaction. A version may return after a znode was deleted and
+// claims is ownership.Store for ZooKeeper. Each change is a transaction that checks the marker. A version may return after a znode was deleted and
 // created again, so the marker has the run's UID in its name. The pod that succeeds in deleting the parent of all
 // registrations was the last one: no pod can join after that, and this pod deletes the znodes of all.
 type claims struct {

@@ -40,7 +40,7 @@ was killed leaves them. With PREFIX, removes what lies under these prefixes; tha
 --yes. With --yes alone, removes all that no run uses.
 
 A prefix is removed only if all of this holds:
-  - It has the marker of a run (its key .owner), which names the run's UID.
+  - It has the marker of a run, which names the run's UID.
   - No unfinished EtcdBenchmark of the cluster has this UID. The cluster is that of the
     current context, or of --context. Without a cluster, this is not checked, and the
     command says so.
@@ -49,9 +49,9 @@ A prefix is removed only if all of this holds:
     a key every 20 s, also if its load only reads. It sends nothing if it could not do so
     for 40 s.
 
-Only keys that a run can have written are deleted. Each deletion checks in its own
-transaction that the marker and the keys of the client pods are as before. If other keys
-are left, the marker stays.
+Only keys that a run can have written are deleted. First the client pods lose the right to
+write. Each deletion then checks that the run owns the prefix, and spares what was written
+since. If other keys are left, the marker stays.
 
 Without --endpoints, the addresses are those of the finished runs of the namespace (-n)
 whose keys were not deleted. The flags ` + accessHelp + `
@@ -87,7 +87,7 @@ func (t *tool) cleanCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	f.target.given, f.target.local = flags.Changed, true
-	flags.StringSliceVar(&f.target.access.Endpoints, "endpoints", nil, "members of the etcd, as `HOST:PORT,...`")
+	flags.StringSliceVar(&f.target.access.Endpoints, "endpoints", nil, "addresses of the store, as `HOST:PORT,...`")
 	f.target.access.Define(flags, "")
 	flags.StringVar(&f.store, "datastore", "", fmt.Sprintf("the store, one of %v (default an etcd or a kine)", spec.Datastores()))
 	flags.BoolVar(&f.all, "yes", false, "remove all prefixes that no run uses")

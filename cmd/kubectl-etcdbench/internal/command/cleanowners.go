@@ -102,7 +102,7 @@ func (o *owners) endpoints() ([]string, error) {
 func (o *owners) obstacle(l ownership.Leftover) string {
 	switch run, known := o.runs[l.Owner]; {
 	case l.Owner == "":
-		return "no run owns it: it has no key .owner"
+		return "no run owns it: it has no marker"
 	case known && !run.finished:
 		return "in use by the run " + run.name + ", which is " + run.state
 	}

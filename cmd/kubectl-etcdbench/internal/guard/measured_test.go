@@ -187,5 +187,5 @@ func finish(t *testing.T, b *v1alpha1.EtcdBenchmark, p plan.Plan, pods []*result
 		benchmark.SetCondition(&s.Conditions, c, b.Generation, at)
 	}
 	s.Display = render.Display(b)
-	return must[[]byte](t)(benchmark.Report(b, results.Merge(pods), summary))
+	return must[[]byte](t)(benchmark.Report(b, summary))
 }

@@ -78,8 +78,7 @@ func (c *controller) report() []byte {
 	if summary == nil {
 		return nil
 	}
-	snapshots := c.snapshots()
-	report, err := benchmark.Report(c.run, results.Merge(snapshots), results.Summarize(snapshots))
+	report, err := benchmark.Report(c.run, results.Summarize(c.snapshots()))
 	if err != nil {
 		summary.Warnings = verdict.AppendWarning(summary.Warnings, "The report could not be written: "+err.Error())
 	}

@@ -53,7 +53,7 @@ func (c *controller) observe(snaps []*results.Snapshot) {
 // target omits the memory and the processor time of embedded members. They share a process, so each would show the sum
 // of all members and of the load generator.
 func (c *controller) target(snaps []*results.Snapshot) *results.Target {
-	t := results.Merge(snaps).Target
+	t := results.TargetOf(snaps)
 	if t == nil || c.options.EmbeddedMembers == 0 {
 		return t
 	}
@@ -99,11 +99,10 @@ func (c *controller) finish(now time.Time) {
 func (c *controller) setResult(snaps []*results.Snapshot, reason string, now time.Time) {
 	s := &c.run.Status
 	var summary *results.Summary
-	merged := results.Merge(snaps)
-	if merged.Window.Start.IsZero() {
-		s.RequestCounts = benchmark.RequestCounts(merged.Requests)
+	sum := results.Summarize(snaps)
+	if sum.Merged.Window.Start.IsZero() {
+		s.RequestCounts = benchmark.RequestCounts(sum.Merged.Requests)
 	} else {
-		sum := results.Summarize(snaps)
 		sum.Target = c.target(snaps)
 		sum.SharesNode = c.options.shared(c.plan.Target.Endpoints) != ""
 		summary = &sum

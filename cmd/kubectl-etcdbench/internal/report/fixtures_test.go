@@ -59,7 +59,7 @@ func measured(t *testing.T, name string, latency time.Duration, change ...func(*
 	if passed != nil {
 		b.Status.Conditions = append(b.Status.Conditions, *passed)
 	}
-	stored, err := benchmark.Report(b, results.Merge(pods), s)
+	stored, err := benchmark.Report(b, s)
 	if err != nil {
 		t.Fatal(err)
 	}
