@@ -28,7 +28,7 @@ func TestCleanAsksTheCluster(t *testing.T) {
 		t.Helper()
 		c := call("", append([]string{"clean"}, endpoints...)...)
 		c.wantStatus(t, exitDone)
-		for _, want := range append(want, "etcdbench/unowned/", "it has no key .owner") {
+		for _, want := range append(want, "etcdbench/unowned/", "it has no marker") {
 			if !strings.Contains(c.out.String(), want) {
 				t.Errorf("wanted %q in\n%s", want, c.out)
 			}
@@ -49,7 +49,7 @@ func TestCleanAsksTheCluster(t *testing.T) {
 	list("in use by the run " + key.String() + ", which is Running")
 	refuse(prefix, "in use by the run "+key.String())
 	refuse(strings.TrimSuffix(prefix, "/"), "in use by the run "+key.String())
-	refuse("etcdbench/unowned/", "it has no key .owner")
+	refuse("etcdbench/unowned/", "it has no marker")
 	refuse("etcdbench/nothing/", "it has no keys")
 
 	// The addresses of a run that goes on are not taken: its keys are in use.
