@@ -2,8 +2,8 @@ package ownership
 
 import "context"
 
-// KV is what every store can do with single keys. Its reads are not older than the newest write that was answered to this
-// client, its writes are whole or not at all. A write whose answer was lost may be repeated, and then answers false.
+// KV is what every store can do with single keys. A read is not older than the newest write that was answered to this client. A
+// write may be repeated after its answer was lost. Then it answers false.
 type KV interface {
 	// Get returns nil if the key does not exist.
 	Get(ctx context.Context, key string) (*Item, error)

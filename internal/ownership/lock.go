@@ -10,7 +10,7 @@ import (
 )
 
 // LockStore is a store with a lock: something with a content that goes away when it is no longer renewed. Each store says how
-// long it may keep the lock of a holder that is gone. An error that is ErrNoLock means that this target has no lock.
+// long it may keep the lock of a run that has ended without freeing it. An error that is ErrNoLock means that this target has no lock.
 type LockStore interface {
 	// SeeLock returns what is known about the lock. A store may answer for a lock that it has renewed itself.
 	SeeLock(ctx context.Context) (LockSeen, error)

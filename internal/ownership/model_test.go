@@ -240,6 +240,7 @@ func (m *model) run(mayCrash bool) {
 				m.next(a, crashed)
 			}
 		case len(all) == 0:
+			// All actors wait for a time. The clock of synctest jumps ahead.
 			time.Sleep(time.Second)
 		default:
 			// One actor has several turns.

@@ -18,7 +18,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// Target is a real store, with the client of somebody who is no run.
+// Target is a real store, and what a client can do there beside the runs.
 type Target struct {
 	// Claims returns the store for a pod.
 	Claims func(t *testing.T, run *ownership.Run) ownership.Store
