@@ -26,6 +26,12 @@ type client struct {
 	value []byte
 	// permit is looked at before each request.
 	permit *permit
+	// phase, operation and time are those of the current request. began is when the first request of its sequence was
+	// sent; 0 before.
+	phase     *loadPhase
+	operation workload.Operation
+	time      requestTime
+	began     Instant
 	// pause is how long the client waited after its last request because the target could not be reached.
 	pause time.Duration
 	// alarm times how long the client holds a lock or a leadership; nil until the first one.
@@ -58,10 +64,15 @@ func newRequest(p plan.Plan, w *workload.Workload) Request {
 	return Request{Pairs: make([]Pair, w.KeysAtOnce()), Consistency: p.Consistency(), Timeout: p.Load.RequestTimeout()}
 }
 
-// do sends one operation and waits for its response. If it had to wait for the permission to send, it returns when that
-// wait ended, else 0.
-func (c *client) do(ctx context.Context, op workload.Operation) (waited Instant) {
+// next makes a request the current one.
+func (c *client) next(op workload.Operation, at requestTime) {
+	c.operation, c.time = op, at
 	c.prepare(op)
+}
+
+// transmit sends the prepared request and waits for its response. If it had to wait for the permission to send, it
+// returns when that wait ended, else 0.
+func (c *client) transmit(ctx context.Context) (waited Instant) {
 	waited, ok := c.permit.await(ctx)
 	if !ok {
 		c.response.cancel()

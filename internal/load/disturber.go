@@ -31,7 +31,7 @@ type disturber struct {
 }
 
 // begin starts the disturbances of a window.
-func (d *disturber) begin(ctx context.Context, window *stint, permit *permit) {
+func (d *disturber) begin(ctx context.Context, window *loadPhase, permit *permit) {
 	d.permit = permit
 	ctx, d.cancel = context.WithCancel(ctx)
 	for _, p := range d.plans {
@@ -49,7 +49,7 @@ func (d *disturber) end() {
 
 // repeat makes one disturbance each time it is due. A disturbance that was due while the previous one was still running,
 // or while the pod may not send, is left out and counted: two in immediate succession are not what the plan asks for.
-func (d *disturber) repeat(ctx context.Context, p spec.Disturbance, window *stint) {
+func (d *disturber) repeat(ctx context.Context, p spec.Disturbance, window *loadPhase) {
 	for due := window.start.Add(p.Every()); !window.over(due) && waitFor(ctx, due, nil); {
 		if d.permit.isOpen() {
 			d.source.Disturb(ctx, p, func(s Step) { d.record(ctx, p.Type, window.start, s) })

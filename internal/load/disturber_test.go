@@ -26,7 +26,7 @@ func disturbFor(t *testing.T, window time.Duration, take func(ctx context.Contex
 	}}
 	d := &disturber{source: driver, plans: []spec.Disturbance{{Type: spec.DisturbanceCompact, EverySeconds: 2}}}
 	start := Now()
-	s := newStint(workload.Measured, plan.Part{}, nil, nil, start, start.Add(window), unlimited)
+	s := newLoadPhase(results.PhaseMeasured, workload.Measured, plan.Part{}, nil, nil, start, start.Add(window), unlimited)
 	defer s.close()
 	d.begin(t.Context(), s, always())
 	waitFor(t.Context(), start.Add(window), nil)

@@ -280,19 +280,19 @@ func (r *Request) Missing(found int64) string {
 	return missing
 }
 
-// LaneConn is a Conn that can carry clients without a goroutine for each of them. It calls them on the connection's
-// loop when their requests have ended. The engine uses this mode if all of its connections are LaneConns.
-type LaneConn interface {
+// AsyncConn is a Conn that can carry clients without a goroutine for each of them. It calls them on the connection's
+// loop when their requests have ended. The engine uses this mode if all of its connections are AsyncConns.
+type AsyncConn interface {
 	Conn
 	// Loop returns the loop that calls this connection's clients. It is always the same.
 	Loop() Loop
-	// Lane returns a lane for one client. It calls done on the loop each time the lane's request has ended.
-	Lane(done func()) Lane
+	// Slot returns a slot for one client. It calls done on the loop each time the slot's request has ended.
+	Slot(done func()) Slot
 }
 
-// Lane carries one request at a time. It is used only on its connection's loop.
-type Lane interface {
-	// Send sends the request once. The lane uses both arguments until it calls done, which never happens before Send
+// Slot carries one request at a time. It is used only on its connection's loop.
+type Slot interface {
+	// Send sends the request once. The slot uses both arguments until it calls done, which never happens before Send
 	// returns. At that point the response is filled as by Conn.Do.
 	Send(phase results.Phase, req *Request, resp *Response)
 	// Abort ends the request in flight, if any, as Canceled.

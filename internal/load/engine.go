@@ -20,10 +20,10 @@ type engine struct {
 	clients  []*client
 	recorder *recorder
 	permit   *permit
-	// ledger is notified of measured puts; nil if the run has no watchers.
-	ledger *ledger
+	// matcher is notified of measured puts; nil if the run has no watchers.
+	matcher *eventMatcher
 
-	warmup, measured *stint
+	warmup, measured *loadPhase
 	// cut is when the drain was cut off, as Instant; 0 if it was not.
 	cut atomic.Int64
 	// unsent counts the arrivals that were taken from the schedule and never sent. skipped counts those of them for
@@ -43,7 +43,7 @@ func newEngine(p plan.Plan, w *workload.Workload, clients []*client, r *recorder
 // wake-up would lose requests.
 const sendGrace = 100 * time.Millisecond
 
-// prepare creates the stints of a load that starts at an instant. The caller must call close.
+// prepare creates the phases of a load that starts at an instant. The caller must call close.
 func (e *engine) prepare(part plan.Part, start Instant) {
 	w0 := start.Add(e.plan.Load.Warmup())
 	end, limit := never, part.Requests
@@ -53,12 +53,12 @@ func (e *engine) prepare(part plan.Part, start Instant) {
 	if e.plan.Load.OpenLoop() {
 		e.free = newFreeTimes(len(e.clients))
 	}
-	e.warmup = newStint(workload.Warmup, part, e.walk(workload.Warmup, part), e.free, start, w0, unlimited)
-	e.measured = newStint(workload.Measured, part, e.walk(workload.Measured, part), e.free, w0, end, limit)
+	e.warmup = newLoadPhase(results.PhaseWarmup, workload.Warmup, part, e.walk(workload.Warmup, part), e.free, start, w0, unlimited)
+	e.measured = newLoadPhase(results.PhaseMeasured, workload.Measured, part, e.walk(workload.Measured, part), e.free, w0, end, limit)
 	e.measured.grace = sendGrace
 }
 
-// walk returns this pod's arrivals in the schedule of a stint; nil in a closed loop.
+// walk returns this pod's arrivals in the schedule of a phase; nil in a closed loop.
 func (e *engine) walk(stream workload.Stream, part plan.Part) *arrival.Walk {
 	if !e.plan.Load.OpenLoop() {
 		return nil
@@ -70,7 +70,7 @@ func (e *engine) walk(stream workload.Stream, part plan.Part) *arrival.Walk {
 	return schedule.Even(share)
 }
 
-// schedule returns the rate of a stint. A warm-up has the rate at which the window begins.
+// schedule returns the rate of a phase. A warm-up has the rate at which the window begins.
 func (e *engine) schedule(stream workload.Stream) arrival.Schedule {
 	stretches := e.plan.Load.Stretches()
 	if stream == workload.Warmup || len(stretches) == 0 {
@@ -97,7 +97,7 @@ func (e *engine) stop() {
 }
 
 // start starts all clients and returns a channel that is closed when the last of them is done. Clients end when both
-// stints are over, or soon after ctx ends.
+// phases are over, or soon after ctx ends.
 func (e *engine) start(ctx context.Context) <-chan struct{} {
 	var running sync.WaitGroup
 	if e.runners = newRunners(e, &running); e.runners != nil {
@@ -130,7 +130,7 @@ func (e *engine) isCoarse() bool {
 }
 
 func (e *engine) run(ctx context.Context, c *client) {
-	warmup, measured := WithPhase(ctx, results.PhaseWarmup), WithPhase(ctx, results.PhaseMeasured)
+	warmup, measured := WithPhase(ctx, e.warmup.name), WithPhase(ctx, e.measured.name)
 	if e.measured.scheduled() {
 		e.openLoop(warmup, c, e.warmup)
 		e.openLoop(measured, c, e.measured)
@@ -142,7 +142,7 @@ func (e *engine) run(ctx context.Context, c *client) {
 
 // closedLoop sends one request after the other. Each is due when the previous response was received and cleaned up. It
 // returns when the next request would be due.
-func (e *engine) closedLoop(ctx context.Context, c *client, s *stint, due Instant) Instant {
+func (e *engine) closedLoop(ctx context.Context, c *client, s *loadPhase, due Instant) Instant {
 	for !s.over(due) {
 		ordinal, ok := s.draw()
 		if !ok {
@@ -163,7 +163,7 @@ func (e *engine) recordPause(c *client, from, to Instant) {
 }
 
 // openLoop sends the next due arrival each time this client is free.
-func (e *engine) openLoop(ctx context.Context, c *client, s *stint) {
+func (e *engine) openLoop(ctx context.Context, c *client, s *loadPhase) {
 	for {
 		ordinal, at, ok := s.await()
 		if !ok {
@@ -174,49 +174,70 @@ func (e *engine) openLoop(ctx context.Context, c *client, s *stint) {
 	}
 }
 
-func (e *engine) send(ctx context.Context, c *client, s *stint, ordinal int64, at requestTime) {
+// send carries out an operation in the client's goroutine.
+func (e *engine) send(ctx context.Context, c *client, s *loadPhase, ordinal int64, at requestTime) {
+	e.begin(c, s, ordinal, at)
+	for {
+		c.time = c.time.notBefore(c.transmit(ctx))
+		due, more := e.ended(c)
+		if !more {
+			return
+		}
+		// The wait ends early if the load is cut off. The client still releases what it acquired.
+		c.waitUntil(ctx, due)
+	}
+}
+
+// begin prepares the first request of an operation.
+func (e *engine) begin(c *client, s *loadPhase, ordinal int64, at requestTime) {
 	op := e.workload.At(s.stream, s.part.Number(ordinal))
 	e.announce(s, op, at.due)
-	at = at.notBefore(c.do(ctx, op))
-	sent := c.response.Sent
-	e.account(c, s, op, at)
-	defer func() { e.occupied(c, s, sent) }()
-	next, hold, ok := e.workload.After(op)
-	if !ok || !c.response.Succeeded() {
-		return
-	}
-	due := c.response.Received.Add(hold)
-	// The client releases what it acquired even if the load was cut off meanwhile.
-	c.waitUntil(ctx, due)
-	e.account(c, s, next, dueAt(due).notBefore(c.do(ctx, next)))
+	c.phase, c.began = s, 0
+	c.next(op, at)
 }
 
-// occupied records how long a measured request of an open loop kept its client busy.
-func (e *engine) occupied(c *client, s *stint, sent Instant) {
-	if s == e.measured && s.scheduled() {
-		e.recorder.occupied(c.shard, c.free()-sent)
+// ended counts the outcome of the client's request. If a step follows, ended prepares it and returns when it is due.
+func (e *engine) ended(c *client) (due Instant, more bool) {
+	e.account(c, c.phase, c.operation, c.time)
+	if c.began == 0 {
+		c.began = c.response.Sent
+	}
+	step, hold, more := e.workload.Next(c.operation, c.response.Code)
+	if !more {
+		e.occupied(c)
+		return 0, false
+	}
+	due = c.response.Received.Add(hold)
+	c.next(step, dueAt(due))
+	return due, true
+}
+
+// occupied records how long a measured operation of an open loop kept its client busy.
+func (e *engine) occupied(c *client) {
+	if c.phase == e.measured && c.phase.scheduled() {
+		e.recorder.occupied(c.shard, c.free()-c.began)
 	}
 }
 
-// setLedger sets the ledger that is notified of measured puts; it may be nil.
-func (e *engine) setLedger(l *ledger) {
-	if e.ledger = l; l != nil {
+// setMatcher sets the matcher that is notified of measured puts; it may be nil.
+func (e *engine) setMatcher(l *eventMatcher) {
+	if e.matcher = l; l != nil {
 		l.inWindow = e.inWindow
 	}
 }
 
-// announce registers a measured put with the ledger before its events can arrive.
-func (e *engine) announce(s *stint, op workload.Operation, due Instant) {
-	if e.ledger == nil || s != e.measured {
+// announce registers a measured put with the matcher before its events can arrive.
+func (e *engine) announce(s *loadPhase, op workload.Operation, due Instant) {
+	if e.matcher == nil || s != e.measured {
 		return
 	}
 	if op.Watched != 0 {
-		e.ledger.announce(op.Watched, op.Value, due)
+		e.matcher.announce(op.Watched, op.Value, due)
 	}
 }
 
 // account counts the outcome of the client's request, and records it if it was measured.
-func (e *engine) account(c *client, s *stint, op workload.Operation, at requestTime) {
+func (e *engine) account(c *client, s *loadPhase, op workload.Operation, at requestTime) {
 	cut := e.cutUnder(&c.response)
 	if cut == 0 {
 		e.recorder.tally(c.shard, c.response.Succeeded())
@@ -241,17 +262,17 @@ func (e *engine) cutUnder(r *Response) Instant {
 	return Instant(e.cut.Load())
 }
 
-// settle reports the outcome of a measured put to the ledger.
+// settle reports the outcome of a measured put to the matcher.
 func (e *engine) settle(c *client, op workload.Operation) {
-	if e.ledger == nil {
+	if e.matcher == nil {
 		return
 	}
 	if op.Watched != 0 {
-		e.ledger.settle(op.Watched, op.Value, &c.response)
+		e.matcher.settle(op.Watched, op.Value, &c.response)
 	}
 }
 
-func (e *engine) outcome(c *client, s *stint, at requestTime) requestOutcome {
+func (e *engine) outcome(c *client, s *loadPhase, at requestTime) requestOutcome {
 	return requestOutcome{start: s.start, requestTime: at, response: &c.response, inWindow: e.inWindow(c.response.Received)}
 }
 

@@ -14,7 +14,7 @@ type loopDriver struct {
 }
 
 func (d *loopDriver) Connect(context.Context, int) (Conn, error) {
-	return &laneConn{loop: d.loop, answer: quickly}, nil
+	return &asyncConn{loop: d.loop, answer: quickly}, nil
 }
 
 // A pod without exact timers reports that, if the load has a schedule.

@@ -17,13 +17,13 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// withoutLanes makes the clients of a trial use goroutines.
-type withoutLanes struct {
+// withoutSlots makes the clients of a trial use goroutines.
+type withoutSlots struct {
 	Conn
-	conn *laneConn
+	conn *asyncConn
 }
 
-func (c withoutLanes) Do(ctx context.Context, req *Request, resp *Response) {
+func (c withoutSlots) Do(ctx context.Context, req *Request, resp *Response) {
 	if c.conn.seen != nil {
 		c.conn.seen(req)
 	}
@@ -38,7 +38,7 @@ func (c withoutLanes) Do(ctx context.Context, req *Request, resp *Response) {
 func TestNothingIsSentWithoutAConfirmedSign(t *testing.T) {
 	for name, tc := range map[string]struct {
 		load  spec.Load
-		lanes bool
+		slots bool
 		want  counts
 	}{
 		"open loop, loops":        {spec.Load{Clients: 4, DurationSeconds: new(int32(6)), Rate: perSecond(100)}, true, counts{Latency: 600, InWindow: 600}},
@@ -57,9 +57,9 @@ func TestNothingIsSentWithoutAConfirmedSign(t *testing.T) {
 						wrong = append(wrong, at)
 					}
 				})
-				if !tc.lanes {
+				if !tc.slots {
 					for _, c := range e.clients {
-						c.conn = withoutLanes{conn: c.conn.(*laneConn)}
+						c.conn = withoutSlots{conn: c.conn.(*asyncConn)}
 					}
 				}
 				start = Now()
@@ -88,7 +88,7 @@ func TestAnOpenLoopOfGoroutinesWaitsForTheConfirmedSign(t *testing.T) {
 	var sent atomic.Int64
 	e := newTrial(t, spec.Load{Clients: 4, DurationSeconds: new(int32(1)), Rate: perSecond(100)}, 1, quickly, func(*Request) { sent.Add(1) })
 	for _, c := range e.clients {
-		c.conn = withoutLanes{conn: c.conn.(*laneConn)}
+		c.conn = withoutSlots{conn: c.conn.(*asyncConn)}
 	}
 	e.permit.end()
 	done := e.start(t.Context())
@@ -110,13 +110,13 @@ func TestAnOpenLoopOfGoroutinesWaitsForTheConfirmedSign(t *testing.T) {
 
 // Requests that wait for the permission when the load is cut off are not sent, and are counted.
 func TestRequestsWithoutPermissionAreCensored(t *testing.T) {
-	for _, lanes := range []bool{true, false} {
-		t.Run(fmt.Sprintf("lanes=%t", lanes), func(t *testing.T) {
+	for _, slots := range []bool{true, false} {
+		t.Run(fmt.Sprintf("slots=%t", slots), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				e := newTrial(t, spec.Load{Clients: 3, DurationSeconds: new(int32(1))}, 1, quickly, func(*Request) { t.Error("a request was sent") })
-				if !lanes {
+				if !slots {
 					for _, c := range e.clients {
-						c.conn = withoutLanes{conn: c.conn.(*laneConn)}
+						c.conn = withoutSlots{conn: c.conn.(*asyncConn)}
 					}
 				}
 				e.permit.end()

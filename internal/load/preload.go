@@ -66,7 +66,8 @@ func (c *client) preload(ctx context.Context, number int64) error {
 // write sends an operation of the preload until it has succeeded.
 func (c *client) write(ctx context.Context, op workload.Operation) error {
 	for attempt := 1; ; attempt++ {
-		c.do(ctx, op)
+		c.prepare(op)
+		c.transmit(ctx)
 		if c.response.Succeeded() || (attempt > 1 && c.isGranted(op)) {
 			return nil
 		}

@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 // runner runs the clients whose connections share a loop, on that loop. It corresponds to engine.run, which runs a
@@ -24,11 +23,11 @@ type runner struct {
 	// index among the runners, and the shard of the recorder.
 	index   int
 	loop    Loop
-	stints  [2]phaseStint
-	clients []*laneClient
+	phases  [2]*loadPhase
+	clients []*asyncClient
 	running *sync.WaitGroup
 
-	// The rest is for open loops. at is the index of the current stint.
+	// The rest is for open loops. at is the index of the current phase.
 	at   int
 	free clientQueue
 	// idle is the number of free clients, for the other runners.
@@ -38,18 +37,12 @@ type runner struct {
 	hasTurn func(ordinal int64) bool
 }
 
-// phaseStint is a stint and the phase of its requests.
-type phaseStint struct {
-	*stint
-	phase results.Phase
-}
-
 // newRunners returns a runner for each loop, or nil if a connection has no loop.
 func newRunners(e *engine, running *sync.WaitGroup) []*runner {
 	byLoop := map[Loop]*runner{}
 	var runners []*runner
 	for _, c := range e.clients {
-		conn, ok := c.conn.(LaneConn)
+		conn, ok := c.conn.(AsyncConn)
 		if !ok {
 			return nil
 		}
@@ -60,7 +53,7 @@ func newRunners(e *engine, running *sync.WaitGroup) []*runner {
 			runners = append(runners, r)
 		}
 		c.shard = r.index
-		r.clients = append(r.clients, newLaneClient(c, conn, r))
+		r.clients = append(r.clients, newAsyncClient(c, conn, r))
 	}
 	return runners
 }
@@ -68,7 +61,7 @@ func newRunners(e *engine, running *sync.WaitGroup) []*runner {
 func newRunner(e *engine, index int, loop Loop, running *sync.WaitGroup) *runner {
 	r := &runner{
 		engine: e, index: index, loop: loop, running: running,
-		stints: [2]phaseStint{{e.warmup, results.PhaseWarmup}, {e.measured, results.PhaseMeasured}},
+		phases: [2]*loadPhase{e.warmup, e.measured},
 	}
 	r.pumping, r.hasTurn = r.pump, r.isSender
 	return r
@@ -81,7 +74,7 @@ func (e *engine) startRunners(ctx context.Context) {
 		r.running.Add(len(r.clients))
 	}
 	for _, r := range e.runners {
-		e.permit.onRenewal(func() { r.loop.Post(r.unpark) })
+		e.permit.onRenewal(func() { r.loop.Post(r.permitted) })
 		r.loop.Post(r.start)
 	}
 	context.AfterFunc(ctx, func() {
@@ -91,10 +84,10 @@ func (e *engine) startRunners(ctx context.Context) {
 	})
 }
 
-// deal prepares the stints of an open loop for several runners.
+// deal prepares the phases of an open loop for several runners.
 func (e *engine) deal() {
 	if n := len(e.runners); n > 1 && e.measured.scheduled() {
-		for _, s := range []*stint{e.warmup, e.measured} {
+		for _, s := range []*loadPhase{e.warmup, e.measured} {
 			s.deal(n, e.walk(s.stream, s.part))
 		}
 	}
@@ -118,7 +111,7 @@ func (e *engine) busiestLoop(before []time.Duration, period time.Duration) (rati
 	return ratio, len(e.runners) > 0 && period > 0
 }
 
-// wakeRunners makes the runners notice that a stint is over.
+// wakeRunners makes the runners notice that a phase is over.
 func (e *engine) wakeRunners() {
 	for _, r := range e.runners {
 		r.loop.Post(r.pumping)
@@ -142,21 +135,20 @@ func (r *runner) start() {
 func (r *runner) abort() {
 	for _, c := range r.clients {
 		c.abort()
-		c.wakeUp()
 	}
 }
 
-// unpark lets clients send that wait for the permission.
-func (r *runner) unpark() {
+// permitted lets clients send that wait for the permission.
+func (r *runner) permitted() {
 	for _, c := range r.clients {
-		c.unpark()
+		c.permitted()
 	}
 }
 
 // pump lets free clients send due arrivals. After the last arrival, the clients are done.
 func (r *runner) pump() {
-	for r.engine.measured.scheduled() && r.at < len(r.stints) {
-		if !r.serve(r.stints[r.at]) {
+	for r.engine.measured.scheduled() && r.at < len(r.phases) {
+		if !r.serve(r.phases[r.at]) {
 			return
 		}
 		r.at++
@@ -167,8 +159,8 @@ func (r *runner) pump() {
 	}
 }
 
-// serve sends due arrivals and reports whether the stint is over.
-func (r *runner) serve(s phaseStint) (over bool) {
+// serve sends due arrivals and reports whether the phase is over.
+func (r *runner) serve(s *loadPhase) (over bool) {
 	for {
 		if _, _, ok := s.peek(); !ok || s.closed(Now()) {
 			r.engine.wakeOthers(r)
@@ -198,14 +190,14 @@ func (r *runner) isSender(ordinal int64) bool {
 	}
 }
 
-func (r *runner) takeFree() *laneClient {
+func (r *runner) takeFree() *asyncClient {
 	r.idle.Add(-1)
 	return r.free.take()
 }
 
 // putFree takes a client back. It counts the client as idle before it looks for other runners' turns. A runner without
 // free clients passes its turns on after it has counted them. So one of the two always sees the other.
-func (r *runner) putFree(c *laneClient) {
+func (r *runner) putFree(c *asyncClient) {
 	r.engine.free.put(c.client.free())
 	r.free.put(c)
 	r.idle.Add(1)
@@ -222,7 +214,7 @@ func (e *engine) passTurns(from *runner) {
 	}
 }
 
-// wakeOthers makes the other runners notice that a stint is over.
+// wakeOthers makes the other runners notice that a phase is over.
 func (e *engine) wakeOthers(from *runner) {
 	for _, r := range e.runners {
 		if r != from {

@@ -24,7 +24,7 @@ type queueLoop struct {
 	queue  []func()
 	closed bool
 	alarm  *time.Timer
-	// sent counts the requests of the loop's lanes, and posts what the engine posted.
+	// sent counts the requests of the loop's slots, and posts what the engine posted.
 	sent, posts atomic.Int64
 }
 
@@ -83,25 +83,25 @@ func (l *queueLoop) close() {
 	l.filled.Signal()
 }
 
-// laneConn responds to each request after a delay that the test chooses.
-type laneConn struct {
+// asyncConn responds to each request after a delay that the test chooses.
+type asyncConn struct {
 	Conn
 	loop   *queueLoop
 	answer func(*Request) (code string, after time.Duration)
 	seen   func(*Request)
 }
 
-func (c *laneConn) Loop() Loop            { return c.loop }
-func (c *laneConn) Lane(done func()) Lane { return &answeredLane{conn: c, done: done} }
+func (c *asyncConn) Loop() Loop            { return c.loop }
+func (c *asyncConn) Slot(done func()) Slot { return &answeredSlot{conn: c, done: done} }
 
-type answeredLane struct {
-	conn     *laneConn
+type answeredSlot struct {
+	conn     *asyncConn
 	done     func()
 	response *Response
 	serial   int
 }
 
-func (l *answeredLane) Send(_ results.Phase, req *Request, resp *Response) {
+func (l *answeredSlot) Send(_ results.Phase, req *Request, resp *Response) {
 	l.conn.loop.sent.Add(1)
 	if l.conn.seen != nil {
 		l.conn.seen(req)
@@ -114,7 +114,7 @@ func (l *answeredLane) Send(_ results.Phase, req *Request, resp *Response) {
 	time.AfterFunc(after, func() { l.conn.loop.push(func() { l.end(serial, code) }) })
 }
 
-func (l *answeredLane) end(serial int, code string) {
+func (l *answeredSlot) end(serial int, code string) {
 	if l.response == nil || serial != l.serial {
 		return
 	}
@@ -123,9 +123,9 @@ func (l *answeredLane) end(serial int, code string) {
 	l.done()
 }
 
-func (l *answeredLane) Abort() { l.end(l.serial, CodeCanceled) }
+func (l *answeredSlot) Abort() { l.end(l.serial, CodeCanceled) }
 
-// trial is an engine on lanes.
+// trial is an engine on slots.
 type trial struct {
 	*engine
 	loops []*queueLoop
@@ -133,13 +133,14 @@ type trial struct {
 
 // newTrial prepares an engine whose window begins after the plan's warm-up.
 func newTrial(t *testing.T, loads spec.Load, loops int, answer func(*Request) (string, time.Duration), seen func(*Request)) *trial {
+	return newTrialOf(t, loads, spec.Workload{Type: spec.WorkloadPut, Put: &spec.Put{
+		Keys: spec.Keys{Count: 1000000, SizeBytes: 8, Distribution: spec.Sequential}, Values: shortValues(),
+	}}, loops, answer, seen)
+}
+
+func newTrialOf(t *testing.T, loads spec.Load, of spec.Workload, loops int, answer func(*Request) (string, time.Duration), seen func(*Request)) *trial {
 	loads.Pods = 1
-	p := plan.Plan{Run: workload.Run{
-		Prefix: "p/", Load: loads,
-		Workload: spec.Workload{Type: spec.WorkloadPut, Put: &spec.Put{
-			Keys: spec.Keys{Count: 1000000, SizeBytes: 8, Distribution: spec.Sequential}, Values: shortValues(),
-		}},
-	}}
+	p := plan.Plan{Run: workload.Run{Prefix: "p/", Load: loads, Workload: of}}
 	// Instants count from the time of the test's bubble.
 	before := origin
 	origin = time.Now()
@@ -151,7 +152,7 @@ func newTrial(t *testing.T, loads spec.Load, loops int, answer func(*Request) (s
 	permit := always()
 	var clients []*client
 	for i := range int(loads.Clients) {
-		conn := &laneConn{loop: trial.loops[i%loops], answer: answer, seen: seen}
+		conn := &asyncConn{loop: trial.loops[i%loops], answer: answer, seen: seen}
 		clients = append(clients, newClient(i, conn, w, p, permit))
 	}
 	trial.engine = newEngine(p, w, clients, newRecorder(), permit)
@@ -252,7 +253,7 @@ func TestManyUnsentArrivalsAreTakenInGroups(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			start := Now()
-			s := newStint(workload.Measured, plan.Part{Pods: 1}, tc.walk, nil, start, start.Add(length), unlimited)
+			s := newLoadPhase(results.PhaseMeasured, workload.Measured, plan.Part{Pods: 1}, tc.walk, nil, start, start.Add(length), unlimited)
 			defer s.close()
 			end, groups, unsent, waits, next := start.Add(length), 0, int64(0), 0.0, int64(0)
 			before := start
@@ -279,7 +280,7 @@ func TestManyUnsentArrivalsAreTakenInGroups(t *testing.T) {
 func TestFewUnsentArrivalsAreTakenOneByOne(t *testing.T) {
 	for limit, want := range map[int64]int64{unlimited: 2_000, 1_500: 1_500} {
 		start := Now()
-		s := newStint(workload.Measured, plan.Part{Pods: 1}, arrival.PerSecond(1_000).Even(arrival.Share{Pods: 1}), nil, start, start.Add(2*time.Second), limit)
+		s := newLoadPhase(results.PhaseMeasured, workload.Measured, plan.Part{Pods: 1}, arrival.PerSecond(1_000).Even(arrival.Share{Pods: 1}), nil, start, start.Add(2*time.Second), limit)
 		got := int64(0)
 		s.takeUnsent(func(ordinal int64, due Instant, n int64) {
 			if due != start.Add(time.Duration(got)*time.Millisecond) || n != 1 {
@@ -300,7 +301,7 @@ func TestALateClientStillSendsWhatWasDue(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			walk := arrival.PerSecond(1000).Even(arrival.Share{Pods: 1})
 			start := Now()
-			s := newStint(workload.Measured, plan.Part{Pods: 1}, walk, newFreeTimes(5), start, start.Add(time.Second), unlimited)
+			s := newLoadPhase(results.PhaseMeasured, workload.Measured, plan.Part{Pods: 1}, walk, newFreeTimes(5), start, start.Add(time.Second), unlimited)
 			defer s.close()
 			s.grace = sendGrace
 			for range 995 {

@@ -29,7 +29,7 @@ const maxAdmissionWait = 24 * time.Hour
 // then until its keys are deleted.
 func (s *Session) Interrupted() (responses, deletion time.Duration) {
 	responses = min(s.plan.DrainLimit(), interruptedDrain)
-	if s.ledger != nil {
+	if s.matcher != nil {
 		responses += min(s.plan.Load.RequestTimeout(), interruptedDrain)
 	}
 	return responses, interruptedRelease
@@ -76,7 +76,7 @@ type Session struct {
 	disturber *disturber
 	meter     *process.Meter
 	state     state
-	lookout   *lookout
+	watchdog   *watchdog
 	// permit and signs are the pod's permission to send, from the claim until the release.
 	permit permit
 	signs  signs
@@ -90,9 +90,9 @@ type Session struct {
 	silence, probing time.Duration
 	// sessions is Config.Sessions.
 	sessions int
-	// ledger tracks watched puts, and replays reads a history; each is nil if the workload has none. endWatch ends the
+	// matcher tracks watched puts, and replays reads a history; each is nil if the workload has none. endWatch ends the
 	// watchers.
-	ledger   *ledger
+	matcher   *eventMatcher
 	replays  *replays
 	endWatch context.CancelFunc
 	// engine is set once the load has begun.
@@ -127,11 +127,11 @@ func NewSession(c Config) (*Session, error) {
 	if s.disturber.source, _ = c.Driver.(Disturber); s.disturber.source == nil && len(c.Plan.Disturbances) > 0 {
 		return nil, Errorf(results.FailureInvalidPlan, "%s does not support disturbances: remove disturbances from the plan", c.Plan.Target.Datastore)
 	}
-	s.lookout = newLookout(c, s.recorder)
+	s.watchdog = newWatchdog(c, s.recorder)
 	s.signs = signs{driver: c.Driver, permit: &s.permit, lost: func(err error) { s.abandon(err) }}
 	s.lock = newTargetLock(c)
 	if s.workload.Marked() {
-		s.ledger = newLedger(c.Index, s.recorder)
+		s.matcher = newEventMatcher(c.Index, s.recorder)
 	}
 	if h := s.workload.History(c.Index); h != nil {
 		s.replays = &replays{settings: *h}
@@ -163,7 +163,7 @@ func (s *Session) Run(ctx context.Context) error {
 		s.measured()
 	}
 	s.release(ctx)
-	s.lookout.end()
+	s.watchdog.end()
 	if cerr := s.driver.Close(); cerr != nil {
 		s.state.log.Warn("closing connections failed", "error", cerr)
 	}
@@ -176,14 +176,14 @@ func cutsShort(r results.FailureReason) bool {
 	return r == results.FailureTargetLost || r == results.FailureTargetTaken || r == results.FailureOwnershipLost
 }
 
-// watchForOthers ends the lookout, unless client pod 0 must watch the target for other pods. Then the lookout lasts
+// watchForOthers ends the watchdog, unless client pod 0 must watch the target for other pods. Then the watchdog lasts
 // until this session has released its keys, which waits for the others.
 func (s *Session) watchForOthers(ctx context.Context, err error) {
 	if err == nil && ctx.Err() == nil && s.part.Index == 0 && s.plan.WatchesForOthers() {
-		s.lookout.continueForOthers()
+		s.watchdog.continueForOthers()
 		return
 	}
-	s.lookout.end()
+	s.watchdog.end()
 }
 
 // bound returns a context that ends with ctx, at the plan's timeout, or when the control closes Stopped.
@@ -223,14 +223,14 @@ func (s *Session) work(ctx context.Context, stop context.CancelFunc) error {
 	return s.load(ctx, startAt, clients)
 }
 
-// prepare does everything before the start and returns the clients. The lookout begins after the preflight, before the
+// prepare does everything before the start and returns the clients. The watchdog begins after the preflight, before the
 // first write.
 func (s *Session) prepare(ctx context.Context, stop context.CancelFunc) ([]*client, error) {
 	target, first, err := s.preflight(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s.lookout.begin(s.life, target, first, stop)
+	s.watchdog.begin(s.life, target, first, stop)
 	if err := s.connect(ctx); err != nil {
 		return nil, err
 	}

@@ -18,8 +18,8 @@ func (s *Session) Snapshot() *results.Snapshot {
 		snapshot.Resent = resender.Resent()
 	}
 	s.state.fill(snapshot)
-	if s.ledger != nil {
-		snapshot.Watch = s.ledger.results()
+	if s.matcher != nil {
+		snapshot.Watch = s.matcher.results()
 	}
 	if s.replays != nil {
 		snapshot.Watch = s.replays.results()
@@ -44,7 +44,7 @@ func (s *Session) Snapshot() *results.Snapshot {
 		snapshot.Window.LastResponse = last.Wall()
 	}
 	snapshot.Work = s.keyWork(snapshot.Stage)
-	s.lookout.fill(snapshot)
+	s.watchdog.fill(snapshot)
 	if snapshot.Target != nil {
 		for i := range snapshot.Target.Members {
 			s.sampler.fill(&snapshot.Target.Members[i])

@@ -23,7 +23,7 @@ func TestLoopsDoNotWakeEachOtherForArrivals(t *testing.T) {
 			if n := r.Lateness.Count(); n < 900 || r.Lateness.Max() > 0 {
 				t.Errorf("%s: %d requests were up to %v late, wanted about 1000 on time", arrivals, n, r.Lateness.Max())
 			}
-			// Each loop is posted its start, and each end of a stint by each other loop.
+			// Each loop is posted its start, and each end of a phase by each other loop.
 			for i, l := range e.loops {
 				if posts := l.posts.Load(); posts > 1+2*(loops-1) {
 					t.Errorf("%s: loop %d was woken %d times", arrivals, i, posts)
@@ -48,7 +48,7 @@ func leaveTurns(t *testing.T, first int) {
 	e := newTrial(t, spec.Load{Clients: 3 * last, DurationSeconds: new(int32(1)), Rate: perSecond(100)}, 3, quickly, nil)
 	more := first - last
 	for i, c := range e.clients {
-		conn := c.conn.(*laneConn)
+		conn := c.conn.(*asyncConn)
 		if i >= 3 && conn.loop == e.loops[1] && more > 0 {
 			conn.loop = e.loops[0]
 			more--

@@ -42,7 +42,7 @@ type Audience interface {
 // watch opens the pod's watchers, if its workload has any. They are created before the load begins. So every put of the
 // pod comes after the revision at which each watcher was created, and each watcher must receive its event.
 func (s *Session) watch(ctx context.Context) error {
-	if s.ledger == nil {
+	if s.matcher == nil {
 		return nil
 	}
 	lasting, end := context.WithCancel(context.WithoutCancel(ctx))
@@ -54,7 +54,7 @@ func (s *Session) watch(ctx context.Context) error {
 		if !ok {
 			return noWatches(s.plan)
 		}
-		if err := conn.Watch(lasting, watchers, s.ledger); err != nil {
+		if err := conn.Watch(lasting, watchers, s.matcher); err != nil {
 			return err
 		}
 	}
@@ -65,12 +65,12 @@ func noWatches(p plan.Plan) error {
 	return Errorf(results.FailureInvalidPlan, "the transport %s does not support watches: set spec.load.transport: Client", p.Load.Transport)
 }
 
-// streams returns the pod's watchers, by stream, and registers them with the ledger.
+// streams returns the pod's watchers, by stream, and registers them with the matcher.
 func (s *Session) streams() (all [][]Watcher) {
 	for _, watchers := range s.workload.Watchers(s.part.Index) {
 		stream := make([]Watcher, len(watchers))
 		for i, w := range watchers {
-			stream[i] = Watcher{Number: s.ledger.open(w.What), Watcher: w}
+			stream[i] = Watcher{Number: s.matcher.open(w.What), Watcher: w}
 		}
 		all = append(all, stream)
 	}
@@ -80,12 +80,12 @@ func (s *Session) streams() (all [][]Watcher) {
 // awaitEvents waits for the outstanding events, for at most atMost, and for less after ctx has ended. Events that had
 // the full time and did not arrive are missed; if the wait was cut short, they are censored.
 func (s *Session) awaitEvents(ctx context.Context, atMost time.Duration) {
-	if s.ledger == nil {
+	if s.matcher == nil {
 		return
 	}
-	hadTime := s.ledger.await(ctx, atMost)
+	hadTime := s.matcher.await(ctx, atMost)
 	if !hadTime {
-		s.ledger.await(context.WithoutCancel(ctx), min(atMost, interruptedDrain))
+		s.matcher.await(context.WithoutCancel(ctx), min(atMost, interruptedDrain))
 	}
-	s.ledger.close(hadTime)
+	s.matcher.close(hadTime)
 }

@@ -95,7 +95,7 @@ func connOf(ctx context.Context, conn Conn, client int) (Conn, error) {
 func (s *Session) load(ctx context.Context, startAt time.Time, clients []*client) error {
 	start := Now()
 	e := newEngine(s.plan, s.workload, clients, s.recorder, &s.permit)
-	e.setLedger(s.ledger)
+	e.setMatcher(s.matcher)
 	e.prepare(s.part, start)
 	defer e.close()
 	s.engine.Store(e)
@@ -146,9 +146,9 @@ func (s *Session) awaitWindow(ctx context.Context, e *engine, done <-chan struct
 	}
 	// Checked now: what fires later must not cut the drain short.
 	if err != nil {
-		s.lookout.disarm()
+		s.watchdog.disarm()
 		e.stop()
-	} else if s.lookout.disarm() || ctx.Err() != nil && !isClosed(done) && !e.measured.over(Now()) {
+	} else if s.watchdog.disarm() || ctx.Err() != nil && !isClosed(done) && !e.measured.over(Now()) {
 		s.state.setStopped()
 		err = s.whyEnded(ctx)
 		e.stop()

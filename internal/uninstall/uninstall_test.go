@@ -248,7 +248,7 @@ func TestReleaseOfARunThatChanges(t *testing.T) {
 		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, patch client.Patch, options ...client.PatchOption) error {
 			get(t, busy)
 			busy.Status.ObservedGeneration++
-			if err := api.Status().Update(ctx, busy); err != nil {
+			if err := api.Status().Update(t.Context(), busy); err != nil {
 				t.Error(err)
 			}
 			return c.Patch(ctx, o, patch, options...)

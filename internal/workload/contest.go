@@ -16,6 +16,10 @@ type contending struct {
 
 func (k contending) contest() *contest { return &k.of }
 
+func (k contending) steps() []step {
+	return []step{{kind: k.of.win}, {kind: k.of.giveUp, hold: k.of.hold}}
+}
+
 func (k contending) operations() []spec.Operation {
 	return []spec.Operation{k.of.win, k.of.giveUp, k.of.win.HandOff()}
 }
@@ -39,16 +43,6 @@ func (k contending) checkNames(r *Run, field string) []error {
 		Wanted(k.of.names >= 1 && k.of.names <= int(r.Load.Clients), field+".names", "1 to load.clients", k.of.names),
 		Wanted(k.of.hold >= 0 && k.of.hold <= maxHold, field, fmt.Sprintf("to hold for 0 to %v", maxHold), k.of.hold),
 	}
-}
-
-// After returns the second half of a request, which follows an operation that has succeeded, and how long the client
-// waits before it.
-func (w *Workload) After(op Operation) (next Operation, hold time.Duration, ok bool) {
-	c := w.contest
-	if c == nil || op.Kind != c.win {
-		return Operation{}, 0, false
-	}
-	return Operation{Kind: c.giveUp, Subject: OnName}, c.hold, true
 }
 
 // ContestName returns the name for which the client with this global number contends. Clients with neighbouring numbers

@@ -43,12 +43,15 @@ func TestALockIsReleasedAfterTheHold(t *testing.T) {
 			w := New(r)
 			for _, stream := range []Stream{Warmup, Measured} {
 				won := w.At(stream, 7)
-				next, hold, ok := w.After(won)
+				next, hold, ok := w.Next(won, "")
 				if won.Kind != tc.want[0] || won.Subject != OnName || !ok || next.Kind != tc.want[1] || next.Subject != OnName || hold != 20*time.Millisecond {
 					t.Errorf("%+v is followed by %+v (%v) after %v, wanted %v", won, next, ok, hold, tc.want)
 				}
-				if _, _, more := w.After(next); more {
+				if _, _, more := w.Next(next, ""); more {
 					t.Errorf("%+v is followed by more", next)
+				}
+				if _, _, more := w.Next(won, "DeadlineExceeded"); more || next.Stream != stream {
+					t.Errorf("a failure is followed by a step (%v), or the step has the stream %d, wanted %d", more, next.Stream, stream)
 				}
 			}
 			if diff := cmp.Diff(tc.want, r.Operations()); diff != "" {
@@ -64,7 +67,7 @@ func TestALockIsReleasedAfterTheHold(t *testing.T) {
 func TestNothingFollowsAnOperationOnKeys(t *testing.T) {
 	w := txnOf(3, 7, spec.Sequential)
 	op := w.At(Measured, 1)
-	if _, _, ok := w.After(op); ok || op.Subject == OnName {
+	if _, _, ok := w.Next(op, ""); ok || op.Subject == OnName {
 		t.Errorf("something follows %+v", op)
 	}
 }

@@ -20,6 +20,8 @@ type kind interface {
 	begin(w *Workload)
 	// at returns operation n of a stream.
 	at(w *Workload, stream Stream, n int64) Operation
+	// steps are the requests of an operation that has several, in their order. at returns the first.
+	steps() []step
 	// preload is the number of operations before the load, and preloaded returns one of them.
 	preload(r *Run) int64
 	preloaded(w *Workload, number int64) Operation
@@ -84,6 +86,7 @@ func (base) begin(*Workload)                                    {}
 func (base) watchers(*Workload, int) [][]Watcher                { return nil }
 func (base) operations() []spec.Operation                       { return nil }
 func (base) at(*Workload, Stream, int64) Operation              { return Operation{} }
+func (base) steps() []step                                      { return nil }
 func (base) words() Words                                       { return Words{Done: "REQUESTS", Rate: "QPS"} }
 
 // keyed is a kind whose requests choose from keys. The keys are preloaded unless the kind says otherwise.
@@ -118,7 +121,7 @@ func get1(w *Workload, stream Stream, n int64) Operation {
 // contest describes the names that clients contend for. Each client always contends for the same one.
 type contest struct {
 	names int
-	// win and giveUp are the two halves of a request; hold is the time between them.
+	// win and giveUp are the two steps of an operation; hold is the time between them.
 	win, giveUp spec.Operation
 	hold        time.Duration
 }

@@ -90,13 +90,15 @@ func (r *Run) UsesRegistry() bool {
 // Contends reports whether clients contend for names.
 func (r *Run) Contends() bool { return r.kind().contest() != nil }
 
-// DrainLimit is how long requests in flight may take after the window has ended. If a request has two halves, each may
-// take the request time-out.
+// DrainLimit is how long operations in flight may take after the window has ended. Each step may take the request
+// time-out.
 func (r *Run) DrainLimit() time.Duration {
-	if c := r.kind().contest(); c != nil {
-		return 2*r.Load.RequestTimeout() + c.hold
+	steps := r.kind().steps()
+	limit := time.Duration(max(len(steps), 1)) * r.Load.RequestTimeout()
+	for _, s := range steps {
+		limit += s.hold
 	}
-	return r.Load.RequestTimeout()
+	return limit
 }
 
 // LockPrefix is the prefix of the run's lock names. Locks are keys, but the load does not choose them.

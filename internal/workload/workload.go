@@ -1,6 +1,8 @@
 package workload
 
 import (
+	"time"
+
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
@@ -30,10 +32,12 @@ const (
 	OnName
 )
 
-// Operation is the work of one request.
+// Operation is the work of one request. It can be a step of a sequence, see Next.
 type Operation struct {
 	Kind    spec.Operation
 	Subject Subject
+	// step is its number in the sequence, from 0.
+	step int
 	// Stream of the operation; 0 before the load.
 	Stream Stream
 	// Key is the number of the key, or of the first key, from 0 on.
@@ -62,6 +66,7 @@ type Workload struct {
 	valueMaker
 	run     Run
 	kind    kind
+	steps   []step
 	contest *contest
 	keys    int64
 	width   int64
@@ -77,7 +82,7 @@ func New(r Run) *Workload {
 	seed, k := uint64(r.Load.Seed), r.kind()
 	w := &Workload{
 		KeyWriter: r.KeyWriter(), valueMaker: newValueMaker(k.values(), seed),
-		run: r, kind: k, contest: k.contest(), keys: k.keys().Count, width: k.width(), seed: seed,
+		run: r, kind: k, steps: k.steps(), contest: k.contest(), keys: k.keys().Count, width: k.width(), seed: seed,
 	}
 	k.begin(w)
 	if of := k.watch(); of != nil {
@@ -91,6 +96,25 @@ func (w *Workload) At(stream Stream, n int64) Operation {
 	op := w.kind.at(w, stream, n)
 	op.Stream = stream
 	return op
+}
+
+// step is a request of a sequence: what a client sends for one arrival, one request after the other.
+type step struct {
+	kind spec.Operation
+	// hold is how long the client waits before the request.
+	hold time.Duration
+}
+
+// Next returns the request that follows one that ended with a code (load.Response.Code), and how long the client waits
+// before it. more is false after the last one. A failure ends the sequence.
+func (w *Workload) Next(op Operation, code string) (next Operation, hold time.Duration, more bool) {
+	number := op.step + 1
+	if code != "" || number >= len(w.steps) {
+		return Operation{}, 0, false
+	}
+	s := &w.steps[number]
+	op.Kind, op.step = s.kind, number
+	return op, s.hold, true
 }
 
 // PreloadCount is the number of operations before the load.

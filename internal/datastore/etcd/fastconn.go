@@ -28,7 +28,7 @@ type fastTransport struct {
 // fastConn is one connection of fastTransport.
 type fastConn struct{ *wire.Conn }
 
-var _ load.LaneConn = fastConn{}
+var _ load.AsyncConn = fastConn{}
 
 func (f *fastTransport) connect(ctx context.Context, number int, endpoint string) (connection, error) {
 	client, err := f.open()

@@ -71,7 +71,7 @@ type team struct {
 }
 
 type member struct {
-	lane     load.Lane
+	slot     load.Slot
 	response load.Response
 }
 
@@ -82,7 +82,7 @@ func newTeam(conn *Conn, members int, words []byte) *team {
 	}
 	for i := range m.members {
 		own := &m.members[i]
-		own.lane = conn.Lane(func() { m.next(own) })
+		own.slot = conn.Slot(func() { m.next(own) })
 	}
 	return m
 }
@@ -103,7 +103,7 @@ func (m *team) send(own *member) {
 	if m.left > 0 {
 		m.left--
 		m.flying++
-		own.lane.Send(results.PhaseMeasured, &m.request, &own.response)
+		own.slot.Send(results.PhaseMeasured, &m.request, &own.response)
 	}
 }
 

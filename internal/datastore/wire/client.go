@@ -14,12 +14,12 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// Config is the protocol of a client and how it connects. Session and Lane must be set.
+// Config is the protocol of a client and how it connects. Session and Slot must be set.
 type Config struct {
 	// Session begins the protocol on a link.
 	Session func(*Link) Session
-	// Lane returns a place for one client on a connection; done is as in load.LaneConn.
-	Lane func(c *Conn, done func()) Call
+	// Slot returns a place for one client on a connection; done is as in load.AsyncConn.
+	Slot func(c *Conn, done func()) Call
 	// Greeting names the first message of a server.
 	Greeting string
 	// TLS is nil for plain connections. If its ServerName is empty, the name is the host that is dialed. If it has

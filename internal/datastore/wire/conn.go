@@ -34,11 +34,11 @@ type Conn struct {
 	opened chan error
 }
 
-// Loop implements load.LaneConn.
+// Loop implements load.AsyncConn.
 func (c *Conn) Loop() load.Loop { return c.loop }
 
-// Lane implements load.LaneConn.
-func (c *Conn) Lane(done func()) load.Lane { return c.client.config.Lane(c, done) }
+// Slot implements load.AsyncConn.
+func (c *Conn) Slot(done func()) load.Slot { return c.client.config.Slot(c, done) }
 
 // Move posts a move to another host:port. Calls in flight end on the old link. The errors of the old address are
 // forgotten, and queued calls wait for the new address.
@@ -90,7 +90,7 @@ func (c *Conn) replace(k *Link) {
 	}
 }
 
-// refuse posts the failure of a call: a lane must not end within its own Send.
+// refuse posts the failure of a call: a slot must not end within its own Send.
 func (c *Conn) refuse(a Call) {
 	own := a.base()
 	why, serial := c.why, own.serial

@@ -62,7 +62,7 @@ func newLineClient(t *testing.T, config lineConfig) *Client {
 	t.Helper()
 	config.Greeting = greetingLine
 	config.Session = func(k *Link) Session { return &lines{link: k, name: config.name, last: config.last, next: 1} }
-	config.Lane = func(c *Conn, done func()) Call { return newLineLane(c, done) }
+	config.Slot = func(c *Conn, done func()) Call { return newLineSlot(c, done) }
 	c, err := NewClient(config.Config)
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +81,7 @@ type lines struct {
 	out             []byte
 	written, before int
 	// open are the calls that were sent. waiting are those that wait for the greeting.
-	open, waiting    []*lineLane
+	open, waiting    []*lineSlot
 	greeted, closing bool
 	// question is the state of the request for the server's name; pause is the pause before the next.
 	question question
@@ -164,7 +164,7 @@ func (s *lines) answer(line []byte) error {
 }
 
 // start sends a call, or queues it.
-func (s *lines) start(a *lineLane) {
+func (s *lines) start(a *lineSlot) {
 	if !s.greeted {
 		s.waiting = append(s.waiting, a)
 		return
@@ -180,9 +180,9 @@ func (s *lines) start(a *lineLane) {
 }
 
 // remove removes a call, and returns whether it was there.
-func (s *lines) remove(a *lineLane) bool {
+func (s *lines) remove(a *lineSlot) bool {
 	known := len(s.open) + len(s.waiting)
-	isIt := func(b *lineLane) bool { return a == b }
+	isIt := func(b *lineSlot) bool { return a == b }
 	s.open, s.waiting = slices.DeleteFunc(s.open, isIt), slices.DeleteFunc(s.waiting, isIt)
 	return len(s.open)+len(s.waiting) < known
 }
@@ -294,9 +294,9 @@ func (s *lines) Fail(why string) {
 	}
 }
 
-// lineLane is the line protocol's lane. A call is its request's key and value.
-type lineLane struct {
-	Lane
+// lineSlot is the line protocol's slot. A call is its request's key and value.
+type lineSlot struct {
+	Slot
 	done     func()
 	session  *lines
 	phase    results.Phase
@@ -309,29 +309,29 @@ type lineLane struct {
 	words, want []byte
 }
 
-var _ Call = (*lineLane)(nil)
+var _ Call = (*lineSlot)(nil)
 
-func newLineLane(c *Conn, done func()) *lineLane {
-	a := &lineLane{done: done}
+func newLineSlot(c *Conn, done func()) *lineSlot {
+	a := &lineSlot{done: done}
 	a.Init(c, a)
 	return a
 }
 
-// Send implements load.Lane.
-func (a *lineLane) Send(phase results.Phase, req *load.Request, resp *load.Response) {
+// Send implements load.Slot.
+func (a *lineSlot) Send(phase results.Phase, req *load.Request, resp *load.Response) {
 	a.phase, a.request, a.response = phase, req, resp
 	*resp = load.Response{Sent: a.Now()}
 	a.Begin(req.Timeout)
 }
 
 // Start implements Call.
-func (a *lineLane) Start(k *Link) {
+func (a *lineSlot) Start(k *Link) {
 	a.session = k.Session().(*lines)
 	a.session.start(a)
 }
 
 // Cancel implements Call.
-func (a *lineLane) Cancel(code, detail string) bool {
+func (a *lineSlot) Cancel(code, detail string) bool {
 	there := a.session.remove(a)
 	if there {
 		a.over(code, detail)
@@ -340,12 +340,12 @@ func (a *lineLane) Cancel(code, detail string) bool {
 }
 
 // Failed implements Call.
-func (a *lineLane) Failed(code, detail string) { a.over(code, detail) }
+func (a *lineSlot) Failed(code, detail string) { a.over(code, detail) }
 
 // wrongAnswer is the code of a call with a wrong response.
 const wrongAnswer = "DataLoss"
 
-func (a *lineLane) answered(words []byte) {
+func (a *lineSlot) answered(words []byte) {
 	a.Link.Answered()
 	a.words = append(append(a.words[:0], a.request.Key...), a.request.Value...)
 	if a.want = appendAnswer(a.want[:0], a.words); !bytes.Equal(a.want, words) {
@@ -355,7 +355,7 @@ func (a *lineLane) answered(words []byte) {
 	a.over("", "")
 }
 
-func (a *lineLane) over(code, detail string) {
+func (a *lineSlot) over(code, detail string) {
 	a.response.Received = a.Now()
 	a.response.Code, a.response.Detail = code, detail
 	a.Finish()

@@ -213,7 +213,7 @@ func (l *loop) runTimers() {
 	}
 	if waiting && now >= coarse {
 		l.now = now
-		l.wheel.advance(now, (*Lane).expire)
+		l.wheel.advance(now, (*Slot).expire)
 	}
 }
 

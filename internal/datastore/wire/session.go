@@ -35,9 +35,9 @@ type Session interface {
 	Fail(why string)
 }
 
-// Call is the request of a lane. A protocol's lane embeds Lane and implements the rest.
+// Call is the request of a slot. A protocol's slot embeds Slot and implements the rest.
 type Call interface {
-	load.Lane
+	load.Slot
 	// Start puts the call on the session of an open link.
 	Start(*Link)
 	// Cancel ends the call on its link's session with this code, and returns whether the session had the call. If not,
@@ -46,5 +46,5 @@ type Call interface {
 	// Failed ends a call that is on no link.
 	Failed(code, detail string)
 
-	base() *Lane
+	base() *Slot
 }

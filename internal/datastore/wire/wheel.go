@@ -14,12 +14,12 @@ const tick = 4 * time.Millisecond
 // revolutions.
 const wheelSlots = 2048
 
-// timer is a lane's entry in the wheel. The zero value is not in the wheel.
+// timer is a slot's entry in the wheel. The zero value is not in the wheel.
 type timer struct {
 	next, previous *timer
 	// due is the tick in which the timer expires.
 	due  int64
-	lane *Lane
+	slot *Slot
 }
 
 // wheel is a timer wheel for the timeouts of a loop. Starting and stopping a timer takes constant time.
@@ -62,7 +62,7 @@ func (w *wheel) stop(t *timer) {
 }
 
 // advance removes the timers that are due and calls expire for each. expire may start and stop others.
-func (w *wheel) advance(now load.Instant, expire func(*Lane)) {
+func (w *wheel) advance(now load.Instant, expire func(*Slot)) {
 	current := tickOf(now)
 	for first := max(w.past+1, current-wheelSlots+1); first <= current; first++ {
 		w.past = first
@@ -73,7 +73,7 @@ func (w *wheel) advance(now load.Instant, expire func(*Lane)) {
 	w.past = max(w.past, current)
 }
 
-func (w *wheel) expireSlot(n, current int64, expire func(*Lane)) {
+func (w *wheel) expireSlot(n, current int64, expire func(*Slot)) {
 	s := &w.slots[n]
 	for t := s.next; t != s; {
 		if t.due > current {
@@ -81,7 +81,7 @@ func (w *wheel) expireSlot(n, current int64, expire func(*Lane)) {
 			continue
 		}
 		w.stop(t)
-		expire(t.lane)
+		expire(t.slot)
 		// expire may have changed the list.
 		t = s.next
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
-// newTestLane returns a lane without a connection.
-func newTestLane() *Lane {
-	a := &Lane{}
+// newTestSlot returns a slot without a connection.
+func newTestSlot() *Slot {
+	a := &Slot{}
 	a.Init(nil, nil)
 	return a
 }
@@ -20,13 +20,13 @@ func TestWheelAgainstOracle(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	now := load.Instant(12345678)
 	w := newWheel(now)
-	lanes := make([]*Lane, 500)
-	for i := range lanes {
-		lanes[i] = newTestLane()
+	slots := make([]*Slot, 500)
+	for i := range slots {
+		slots[i] = newTestSlot()
 	}
-	due := map[*Lane]load.Instant{}
+	due := map[*Slot]load.Instant{}
 	for range 20000 {
-		a := lanes[random.IntN(len(lanes))]
+		a := slots[random.IntN(len(slots))]
 		if _, ok := due[a]; ok && random.IntN(2) == 0 {
 			w.stop(&a.timer)
 			delete(due, a)
@@ -39,7 +39,7 @@ func TestWheelAgainstOracle(t *testing.T) {
 			now = now.Add(20 * time.Second)
 		}
 		checkNext(t, w, due)
-		w.advance(now, func(a *Lane) {
+		w.advance(now, func(a *Slot) {
 			if at, ok := due[a]; !ok || at > now {
 				t.Fatalf("expired %v early, or twice", at.Sub(now))
 			}
@@ -54,7 +54,7 @@ func TestWheelAgainstOracle(t *testing.T) {
 }
 
 // checkNext checks that no timer is due before next.
-func checkNext(t *testing.T, w *wheel, due map[*Lane]load.Instant) {
+func checkNext(t *testing.T, w *wheel, due map[*Slot]load.Instant) {
 	t.Helper()
 	next, ok := w.next()
 	for _, at := range due {
@@ -66,11 +66,11 @@ func checkNext(t *testing.T, w *wheel, due map[*Lane]load.Instant) {
 
 func TestWheelExpiresAndStartsAgain(t *testing.T) {
 	w := newWheel(0)
-	a := newTestLane()
+	a := newTestSlot()
 	expired := 0
 	w.start(&a.timer, 0)
 	for now := load.Instant(0); now < load.Instant(time.Second); now += load.Instant(tick) {
-		w.advance(now, func(a *Lane) {
+		w.advance(now, func(a *Slot) {
 			expired++
 			w.start(&a.timer, now)
 		})
@@ -80,7 +80,7 @@ func TestWheelExpiresAndStartsAgain(t *testing.T) {
 	}
 }
 
-// A timer that outlives its call would end the next call of its lane.
+// A timer that outlives its call would end the next call of its slot.
 func TestAnEndedCallHasNoTimer(t *testing.T) {
 	conn := open(t, newLineClient(t, lineConfig{}), serve(t, "127.0.0.1:0", &lineServer{}))
 	if got := say(t.Context(), conn, "words"); !got.Succeeded() {

@@ -105,7 +105,7 @@ type team struct {
 }
 
 type member struct {
-	lane     load.Lane
+	slot     load.Slot
 	response load.Response
 }
 
@@ -113,7 +113,7 @@ func newTeam(conn *wire.Conn, members int) *team {
 	m := &team{conn: conn, members: make([]member, members), ended: make(chan struct{}, 1)}
 	for i := range m.members {
 		own := &m.members[i]
-		own.lane = conn.Lane(func() { m.next(own) })
+		own.slot = conn.Slot(func() { m.next(own) })
 	}
 	return m
 }
@@ -134,7 +134,7 @@ func (m *team) send(own *member) {
 	if m.left > 0 {
 		m.left--
 		m.flying++
-		own.lane.Send(results.PhaseMeasured, &m.request, &own.response)
+		own.slot.Send(results.PhaseMeasured, &m.request, &own.response)
 	}
 }
 

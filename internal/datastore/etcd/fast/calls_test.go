@@ -47,7 +47,7 @@ func TestUnknownOperation(t *testing.T) {
 	put := load.Request{Operation: spec.OperationPut, Key: []byte("k"), Timeout: time.Minute}
 	unknown := put
 	unknown.Operation = spec.OperationRange
-	for name, way := range map[string]func(*testing.T, load.LaneConn) func(load.Request) load.Response{"Do": useDo, "Lane": useLane} {
+	for name, way := range map[string]func(*testing.T, load.AsyncConn) func(load.Request) load.Response{"Do": useDo, "Slot": useSlot} {
 		t.Run(name, func(t *testing.T) {
 			requests.Store(0)
 			client := newTestClient(t, Config{Calls: map[spec.Operation]*Call{spec.OperationPut: PutCall}})
@@ -72,16 +72,16 @@ func TestUnknownOperation(t *testing.T) {
 	}
 }
 
-func useDo(t *testing.T, conn load.LaneConn) func(load.Request) load.Response {
+func useDo(t *testing.T, conn load.AsyncConn) func(load.Request) load.Response {
 	return func(request load.Request) (response load.Response) {
 		conn.Do(load.WithPhase(t.Context(), results.PhaseMeasured), &request, &response)
 		return response
 	}
 }
 
-func useLane(t *testing.T, conn load.LaneConn) func(load.Request) load.Response {
+func useSlot(t *testing.T, conn load.AsyncConn) func(load.Request) load.Response {
 	sending, ended := false, make(chan struct{})
-	lane := conn.Lane(func() {
+	slot := conn.Slot(func() {
 		if sending {
 			t.Error("a request ended before Send had returned")
 		}
@@ -91,7 +91,7 @@ func useLane(t *testing.T, conn load.LaneConn) func(load.Request) load.Response 
 		ended = make(chan struct{})
 		conn.Loop().Post(func() {
 			sending = true
-			lane.Send(results.PhaseMeasured, &request, &response)
+			slot.Send(results.PhaseMeasured, &request, &response)
 			sending = false
 		})
 		<-ended
@@ -118,13 +118,13 @@ func TestRequestIsSentWithItsFirstCall(t *testing.T) {
 	client := newTestClient(t, Config{Calls: map[spec.Operation]*Call{spec.OperationPut: again}})
 	conn := open(t, client, address)
 	ended := make(chan struct{})
-	lane := conn.Lane(func() { ended <- struct{}{} })
+	slot := conn.Slot(func() { ended <- struct{}{} })
 	request := load.Request{Operation: spec.OperationPut, Key: []byte("k"), Timeout: time.Minute}
 	for range 2 {
 		var got load.Response
 		var begun load.Instant
 		conn.Loop().Post(func() {
-			lane.Send(results.PhaseMeasured, &request, &got)
+			slot.Send(results.PhaseMeasured, &request, &got)
 			for begun = load.Now(); load.Now() == begun; {
 			}
 		})

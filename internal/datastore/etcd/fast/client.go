@@ -84,7 +84,7 @@ func NewClient(config Config) (*Client, error) {
 	config = config.withDefaults()
 	c := &Client{config: config, unread: unary.NewBudget(config.MaxUnread)}
 	connections, err := wire.NewClient(wire.Config{
-		Session: c.newSession, Lane: c.newLane, Greeting: "HTTP/2 settings",
+		Session: c.newSession, Slot: c.newSlot, Greeting: "HTTP/2 settings",
 		TLS: config.TLS, DialTimeout: config.DialTimeout, KeepAliveTime: config.KeepAliveTime, KeepAliveTimeout: config.KeepAliveTimeout,
 		Loops: config.Loops, Portable: config.Portable, Wrap: config.Wrap,
 	})
@@ -116,4 +116,4 @@ func (c *Client) Requests() map[spec.RPC]map[results.Phase]uint64 { return c.wir
 // Close ends all connections and waits for the loops to end.
 func (c *Client) Close() { c.wire.Close() }
 
-var _ load.LaneConn = (*wire.Conn)(nil)
+var _ load.AsyncConn = (*wire.Conn)(nil)

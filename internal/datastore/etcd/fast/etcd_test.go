@@ -78,7 +78,7 @@ func TestReplyOfEtcd(t *testing.T) {
 	}
 	conn := open(t, newTestClient(t, Config{}), address)
 	done := make(chan struct{})
-	a := conn.Lane(func() { close(done) }).(*Lane)
+	a := conn.Slot(func() { close(done) }).(*Slot)
 	var response load.Response
 	conn.Loop().Post(func() {
 		a.Send(results.PhaseMeasured, &load.Request{Operation: spec.OperationRange, Key: []byte("k"), Needs: 1, Timeout: time.Minute}, &response)

@@ -70,16 +70,16 @@ func (s *session) Wrote(n int, at load.Instant) { s.Conn.Wrote(n, int64(at)) }
 func (s *session) Fail(why string) { s.Conn.Fail(unary.Unavailable, why) }
 
 // TakeWaiting implements wire.Session.
-func (s *session) TakeWaiting(why string) (lanes []wire.Call) {
+func (s *session) TakeWaiting(why string) (slots []wire.Call) {
 	for _, call := range s.Conn.TakeWaiting() {
-		if a, ok := call.(*Lane); ok {
-			lanes = append(lanes, a)
+		if a, ok := call.(*Slot); ok {
+			slots = append(slots, a)
 			continue
 		}
 		// The member check was for this link only.
 		call.Ended(unary.Unavailable, why)
 	}
-	return lanes
+	return slots
 }
 
 // WrongMemberError: an address leads to another member than expected.

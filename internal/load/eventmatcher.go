@@ -10,7 +10,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-// ledger matches the events that this pod's watchers receive with the pod's own measured puts:
+// eventMatcher matches the events that this pod's watchers receive with the pod's own measured puts:
 //
 //	announce ──► [ events before the response are kept ] ────────► settle
 //	                                                              │ put succeeded: events are timed
@@ -18,7 +18,7 @@ import (
 //	             [ events after the response are timed at once ] ──► all received, or missed
 //
 // A failed put may or may not have been carried out, so its events are not expected.
-type ledger struct {
+type eventMatcher struct {
 	pod      int
 	recorder *recorder
 	// inWindow reports whether an instant lies before the end of the measured window.
@@ -29,7 +29,7 @@ type ledger struct {
 	everywhere int
 	onKey      map[int64]int
 
-	pages [ledgerPages]ledgerPage
+	pages [matcherPages]matcherPage
 	// outstanding is how many events are still expected. settled receives when it drops to 0.
 	outstanding atomic.Int64
 	settled     chan struct{}
@@ -39,9 +39,9 @@ type ledger struct {
 }
 
 const (
-	// ledgerPages is the number of parts of the ledger. Each has its own lock.
-	ledgerPages    = 1 << ledgerPageBits
-	ledgerPageBits = 5
+	// matcherPages is the number of parts of the matcher. Each has its own lock.
+	matcherPages    = 1 << matcherPageBits
+	matcherPageBits = 5
 	// pageLimit is how many puts a page tracks at once. It limits the memory for hung watchers to about 40 MB. Events
 	// of further puts count as missed.
 	pageLimit = 8192
@@ -50,8 +50,8 @@ const (
 	earlyKept = 1024
 )
 
-// ledgerPage holds a part of the puts, by sequence.
-type ledgerPage struct {
+// matcherPage holds a part of the puts, by sequence.
+type matcherPage struct {
 	mutex sync.Mutex
 	puts  map[int64]*watchedPut
 	// free are puts for reuse, and buffers are buffers of early events for reuse.
@@ -74,10 +74,10 @@ type earlyEvent struct {
 	at      Instant
 }
 
-var _ Audience = (*ledger)(nil)
+var _ Audience = (*eventMatcher)(nil)
 
-func newLedger(pod int, r *recorder) *ledger {
-	l := &ledger{pod: pod, recorder: r, onKey: map[int64]int{}, settled: make(chan struct{}, 1)}
+func newEventMatcher(pod int, r *recorder) *eventMatcher {
+	l := &eventMatcher{pod: pod, recorder: r, onKey: map[int64]int{}, settled: make(chan struct{}, 1)}
 	for i := range l.pages {
 		l.pages[i].puts = map[int64]*watchedPut{}
 	}
@@ -85,7 +85,7 @@ func newLedger(pod int, r *recorder) *ledger {
 }
 
 // open registers a watcher of one key, or of all keys if what is 0, and returns its number.
-func (l *ledger) open(what int64) int {
+func (l *eventMatcher) open(what int64) int {
 	if what != 0 {
 		l.onKey[what]++
 	} else {
@@ -95,15 +95,15 @@ func (l *ledger) open(what int64) int {
 }
 
 // fanOut returns how many watchers receive an event of a put of a key.
-func (l *ledger) fanOut(key int64) int { return l.everywhere + l.onKey[key] }
+func (l *eventMatcher) fanOut(key int64) int { return l.everywhere + l.onKey[key] }
 
 // page spreads sequences by Fibonacci hashing: those of one pod are all equal modulo pods.
-func (l *ledger) page(sequence int64) *ledgerPage {
-	return &l.pages[uint64(sequence)*0x9e3779b97f4a7c15>>(64-ledgerPageBits)]
+func (l *eventMatcher) page(sequence int64) *matcherPage {
+	return &l.pages[uint64(sequence)*0x9e3779b97f4a7c15>>(64-matcherPageBits)]
 }
 
 // announce registers a put that is about to be sent.
-func (l *ledger) announce(key, sequence int64, due Instant) {
+func (l *eventMatcher) announce(key, sequence int64, due Instant) {
 	fanOut := l.fanOut(key)
 	p := l.page(sequence)
 	p.mutex.Lock()
@@ -117,7 +117,7 @@ func (l *ledger) announce(key, sequence int64, due Instant) {
 	l.outstanding.Add(int64(fanOut))
 }
 
-func (p *ledgerPage) take() *watchedPut {
+func (p *matcherPage) take() *watchedPut {
 	if len(p.free) == 0 {
 		return &watchedPut{}
 	}
@@ -129,7 +129,7 @@ func (p *ledgerPage) take() *watchedPut {
 }
 
 // addEarly keeps an event that arrived before the response.
-func (p *ledgerPage) addEarly(put *watchedPut, e earlyEvent) {
+func (p *matcherPage) addEarly(put *watchedPut, e earlyEvent) {
 	if last := len(p.buffers) - 1; put.early == nil && last >= 0 {
 		put.early, p.buffers = p.buffers[last], p.buffers[:last]
 	}
@@ -137,7 +137,7 @@ func (p *ledgerPage) addEarly(put *watchedPut, e earlyEvent) {
 }
 
 // recycle takes back a put's buffer of early events.
-func (p *ledgerPage) recycle(put *watchedPut) {
+func (p *matcherPage) recycle(put *watchedPut) {
 	if size := cap(put.early); size > 0 && size <= earlyKept {
 		p.buffers = append(p.buffers, put.early[:0])
 	}
@@ -145,7 +145,7 @@ func (p *ledgerPage) recycle(put *watchedPut) {
 }
 
 // settle records the outcome of a put and decides what happens to its events.
-func (l *ledger) settle(key, sequence int64, response *Response) {
+func (l *eventMatcher) settle(key, sequence int64, response *Response) {
 	p := l.page(sequence)
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -162,13 +162,13 @@ func (l *ledger) settle(key, sequence int64, response *Response) {
 	}
 }
 
-func (l *ledger) missAll(events uint64) {
+func (l *eventMatcher) missAll(events uint64) {
 	l.expected.Add(events)
 	l.missed.Add(events)
 	l.recorder.miss(events, 0, 0)
 }
 
-func (l *ledger) acknowledge(p *ledgerPage, sequence int64, put *watchedPut, received Instant) {
+func (l *eventMatcher) acknowledge(p *matcherPage, sequence int64, put *watchedPut, received Instant) {
 	put.acknowledged, put.received = true, received
 	l.expected.Add(uint64(put.left + len(put.early)))
 	for _, e := range put.early {
@@ -181,7 +181,7 @@ func (l *ledger) acknowledge(p *ledgerPage, sequence int64, put *watchedPut, rec
 }
 
 // forget ends the wait for the events of a put.
-func (l *ledger) forget(p *ledgerPage, sequence int64, put *watchedPut) {
+func (l *eventMatcher) forget(p *matcherPage, sequence int64, put *watchedPut) {
 	delete(p.puts, sequence)
 	p.recycle(put)
 	p.free = append(p.free, put)
@@ -189,7 +189,7 @@ func (l *ledger) forget(p *ledgerPage, sequence int64, put *watchedPut) {
 }
 
 // seen subtracts events from the outstanding ones.
-func (l *ledger) seen(events int) {
+func (l *eventMatcher) seen(events int) {
 	if l.outstanding.Add(-int64(events)) > 0 {
 		return
 	}
@@ -199,12 +199,12 @@ func (l *ledger) seen(events int) {
 	}
 }
 
-func (l *ledger) time(put *watchedPut, watcher int, at Instant) {
+func (l *eventMatcher) time(put *watchedPut, watcher int, at Instant) {
 	l.recorder.event(watcher, at-put.due, max(at-put.received, 0), l.inWindow(at))
 }
 
 // Event implements Audience.
-func (l *ledger) Event(watcher int, at Instant, value []byte) {
+func (l *eventMatcher) Event(watcher int, at Instant, value []byte) {
 	mark, ok := workload.MarkOf(value)
 	if !ok || mark.Stream != workload.Measured || mark.Pod != l.pod {
 		return
@@ -229,23 +229,23 @@ func (l *ledger) Event(watcher int, at Instant, value []byte) {
 }
 
 // Duplicate implements Audience.
-func (l *ledger) Duplicate() { l.count(&l.duplicate) }
+func (l *eventMatcher) Duplicate() { l.count(&l.duplicate) }
 
 // Cancelled implements Audience.
-func (l *ledger) Cancelled() { l.count(&l.cancelled) }
+func (l *eventMatcher) Cancelled() { l.count(&l.cancelled) }
 
 // Resumed implements Audience.
-func (l *ledger) Resumed() { l.count(&l.resumed) }
+func (l *eventMatcher) Resumed() { l.count(&l.resumed) }
 
-// count counts until the ledger is closed. What happens to watchers during shutdown is not a result.
-func (l *ledger) count(n *atomic.Uint64) {
+// count counts until the matcher is closed. What happens to watchers during shutdown is not a result.
+func (l *eventMatcher) count(n *atomic.Uint64) {
 	if !l.closed.Load() {
 		n.Add(1)
 	}
 }
 
 // await waits for the outstanding events for at most atMost. It returns false if ctx ended before.
-func (l *ledger) await(ctx context.Context, atMost time.Duration) bool {
+func (l *eventMatcher) await(ctx context.Context, atMost time.Duration) bool {
 	timer := time.NewTimer(atMost)
 	defer timer.Stop()
 	for l.outstanding.Load() > 0 {
@@ -262,7 +262,7 @@ func (l *ledger) await(ctx context.Context, atMost time.Duration) bool {
 
 // close ends the wait for all events. If hadTime, outstanding events are missed, else censored. It cannot be
 // interrupted; it takes one step for each tracked put, a fraction of a second in total.
-func (l *ledger) close(hadTime bool) {
+func (l *eventMatcher) close(hadTime bool) {
 	l.closed.Store(true)
 	now := Now()
 	for i := range l.pages {
@@ -276,7 +276,7 @@ func (l *ledger) close(hadTime bool) {
 	}
 }
 
-func (l *ledger) expire(put *watchedPut, now Instant, hadTime bool) {
+func (l *eventMatcher) expire(put *watchedPut, now Instant, hadTime bool) {
 	events, waited, delivery := uint64(put.left), now-put.due, now-put.received
 	if !hadTime {
 		l.recorder.censorEvents(events, waited, delivery)
@@ -287,7 +287,7 @@ func (l *ledger) expire(put *watchedPut, now Instant, hadTime bool) {
 }
 
 // results returns the counts so far. Missed is read before Expected, which includes it.
-func (l *ledger) results() results.Watch {
+func (l *eventMatcher) results() results.Watch {
 	w := results.Watch{
 		Watchers: l.watchers.Load(), Missed: l.missed.Load(), Duplicate: l.duplicate.Load(),
 		Cancelled: l.cancelled.Load(), Resumed: l.resumed.Load(),

@@ -8,22 +8,24 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/arrival"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-// unlimited is the limit of a stint that only time ends.
+// unlimited is the limit of a phase that only time ends.
 const unlimited = math.MaxInt64
 
-// stint is a part of the load: the warm-up, or the measured window. Clients draw its operations by their ordinal among
+// loadPhase is a part of the load: the warm-up, or the measured window. Clients draw its operations by their ordinal among
 // this pod's, from 0.
-type stint struct {
+type loadPhase struct {
+	name   results.Phase
 	stream workload.Stream
 	part   plan.Part
 	// walk yields the arrivals of an open loop, relative to start; nil in a closed loop. It moves only while pacing or
 	// dealing is held.
 	walk  *arrival.Walk
 	start Instant
-	// end is when the stint ends, as Instant: nothing is due or sent after it. stop moves it forward.
+	// end is when the phase ends, as Instant: nothing is due or sent after it. stop moves it forward.
 	end atomic.Int64
 	// grace is how long after the end an arrival that was due before may still be sent.
 	grace time.Duration
@@ -74,9 +76,11 @@ func newPacing() pacing {
 func (p pacing) lock()   { <-p }
 func (p pacing) unlock() { p <- struct{}{} }
 
-// newStint returns a stint, which the caller must close. walk and free are nil in a closed loop.
-func newStint(stream workload.Stream, part plan.Part, walk *arrival.Walk, free *freeTimes, start, end Instant, limit int64) *stint {
-	s := &stint{stream: stream, part: part, walk: walk, free: free, start: start, limit: limit, alarm: newAlarm(), pacing: newPacing()}
+// newLoadPhase returns a phase, which the caller must close. walk and free are nil in a closed loop.
+func newLoadPhase(name results.Phase, stream workload.Stream, part plan.Part, walk *arrival.Walk, free *freeTimes, start, end Instant, limit int64) *loadPhase {
+	s := &loadPhase{
+		name: name, stream: stream, part: part, walk: walk, free: free, start: start, limit: limit, alarm: newAlarm(), pacing: newPacing(),
+	}
 	s.end.Store(int64(end))
 	if walk != nil {
 		s.due.Store(int64(start.Add(walk.Due())))
@@ -85,16 +89,16 @@ func newStint(stream workload.Stream, part plan.Part, walk *arrival.Walk, free *
 }
 
 // scheduled reports whether a schedule sets the arrivals: an open loop.
-func (s *stint) scheduled() bool { return s.walk != nil }
+func (s *loadPhase) scheduled() bool { return s.walk != nil }
 
-// over reports whether an instant lies after the end of the stint.
-func (s *stint) over(i Instant) bool { return int64(i) >= s.end.Load() }
+// over reports whether an instant lies after the end of the phase.
+func (s *loadPhase) over(i Instant) bool { return int64(i) >= s.end.Load() }
 
 // closed reports whether the grace has passed, so that nothing is sent any more.
-func (s *stint) closed(i Instant) bool { return s.over(i) && s.over(i.Add(-s.grace)) }
+func (s *loadPhase) closed(i Instant) bool { return s.over(i) && s.over(i.Add(-s.grace)) }
 
-// stop ends the stint at an instant, if it has not ended before.
-func (s *stint) stop(at Instant) {
+// stop ends the phase at an instant, if it has not ended before.
+func (s *loadPhase) stop(at Instant) {
 	for end := s.end.Load(); int64(at) < end; end = s.end.Load() {
 		if s.end.CompareAndSwap(end, int64(at)) {
 			break
@@ -103,18 +107,18 @@ func (s *stint) stop(at Instant) {
 	s.alarm.interrupt()
 }
 
-// close frees the alarm, once no client is in the stint.
-func (s *stint) close() { s.alarm.close() }
+// close frees the alarm, once no client is in the phase.
+func (s *loadPhase) close() { s.alarm.close() }
 
 // draw returns the ordinal of the next operation of a closed loop.
-func (s *stint) draw() (ordinal int64, ok bool) {
+func (s *loadPhase) draw() (ordinal int64, ok bool) {
 	ordinal = s.next.Add(1) - 1
 	return ordinal, ordinal < s.limit
 }
 
 // await waits until the next arrival of an open loop is due and returns it. An arrival that was due before is returned
 // at once. The caller's client is free.
-func (s *stint) await() (ordinal int64, at requestTime, ok bool) {
+func (s *loadPhase) await() (ordinal int64, at requestTime, ok bool) {
 	s.pacing.lock()
 	defer s.pacing.unlock()
 	ordinal, due, ok := s.peek()
@@ -126,7 +130,7 @@ func (s *stint) await() (ordinal int64, at requestTime, ok bool) {
 		s.alarm.wait(due)
 		now = Now()
 	}
-	// The stint may have ended while this client waited, or while all clients were busy.
+	// The phase may have ended while this client waited, or while all clients were busy.
 	if s.over(due) || s.closed(now) {
 		return 0, requestTime{}, false
 	}
@@ -135,13 +139,13 @@ func (s *stint) await() (ordinal int64, at requestTime, ok bool) {
 
 // peek returns the next arrival of an open loop, if there is one. A caller that holds neither pacing nor
 // dealing may see the ordinal of one arrival with the time of its neighbour.
-func (s *stint) peek() (ordinal int64, due Instant, ok bool) {
+func (s *loadPhase) peek() (ordinal int64, due Instant, ok bool) {
 	ordinal, due = s.next.Load(), Instant(s.due.Load())
 	return ordinal, due, ordinal < s.limit && !s.over(due)
 }
 
-// deal prepares the stint for several runners that take turns. ahead is another walk over its arrivals.
-func (s *stint) deal(runners int, ahead *arrival.Walk) {
+// deal prepares the phase for several runners that take turns. ahead is another walk over its arrivals.
+func (s *loadPhase) deal(runners int, ahead *arrival.Walk) {
 	s.ahead, s.upcoming = ahead, make([]Instant, runners)
 	for i := range s.upcoming {
 		s.dealTo(i)
@@ -149,13 +153,13 @@ func (s *stint) deal(runners int, ahead *arrival.Walk) {
 }
 
 // dealTo replaces an upcoming arrival by the one after all of them.
-func (s *stint) dealTo(i int) {
+func (s *loadPhase) dealTo(i int) {
 	s.upcoming[i] = s.start.Add(s.ahead.Due())
 	s.ahead.Next()
 }
 
 // takeDue takes the next arrival of an open loop for a free client, if it is due.
-func (s *stint) takeDue(now Instant) (ordinal int64, at requestTime, ok bool) {
+func (s *loadPhase) takeDue(now Instant) (ordinal int64, at requestTime, ok bool) {
 	s.dealing.Lock()
 	defer s.dealing.Unlock()
 	ordinal, due, ok := s.peek()
@@ -169,7 +173,7 @@ func (s *stint) takeDue(now Instant) (ordinal int64, at requestTime, ok bool) {
 }
 
 // turn returns when the first of the next arrivals is due that isMine selects.
-func (s *stint) turn(isMine func(ordinal int64) bool) Instant {
+func (s *loadPhase) turn(isMine func(ordinal int64) bool) Instant {
 	s.dealing.Lock()
 	defer s.dealing.Unlock()
 	next, n := s.next.Load(), int64(len(s.upcoming))
@@ -182,7 +186,7 @@ func (s *stint) turn(isMine func(ordinal int64) bool) Instant {
 }
 
 // take takes the next arrival of an open loop for a free client. The caller holds pacing or dealing.
-func (s *stint) take() requestTime {
+func (s *loadPhase) take() requestTime {
 	due := Instant(s.due.Load())
 	at := requestTime{due: due, ready: max(due, s.free.take())}
 	if s.over(at.ready) {
@@ -194,7 +198,7 @@ func (s *stint) take() requestTime {
 }
 
 // advance moves to the next arrival of an open loop.
-func (s *stint) advance() {
+func (s *loadPhase) advance() {
 	s.walk.Next()
 	s.due.Store(int64(s.start.Add(s.walk.Due())))
 	s.next.Add(1)
@@ -203,13 +207,13 @@ func (s *stint) advance() {
 // countedSingly is how many unsent arrivals takeUnsent takes one by one.
 const countedSingly = 1 << 20
 
-// takeUnsent takes all arrivals of an open loop that are due before the end, once no client is in the stint. take
+// takeUnsent takes all arrivals of an open loop that are due before the end, once no client is in the phase. take
 // receives the ordinal of the first of n arrivals, and when the last of them was due.
 //
 // A schedule can have too many unsent arrivals to visit each. After the first countedSingly, arrivals come in groups of
 // a millionth of those before them. So a week at 10,000,000/s, the maximum, is some seventeen million groups. All
 // arrivals of a group count with the wait of the last and the kind of the first.
-func (s *stint) takeUnsent(take func(ordinal int64, due Instant, n int64)) {
+func (s *loadPhase) takeUnsent(take func(ordinal int64, due Instant, n int64)) {
 	most := int64(unlimited)
 	for taken := int64(0); ; {
 		ordinal, due, ok := s.peek()
@@ -231,7 +235,7 @@ func (s *stint) takeUnsent(take func(ordinal int64, due Instant, n int64)) {
 
 // skip moves n arrivals forward and returns when the arrival there is due. If there is no such arrival before the end,
 // skip does not move.
-func (s *stint) skip(n int64) (due Instant, ok bool) {
+func (s *loadPhase) skip(n int64) (due Instant, ok bool) {
 	before := *s.walk
 	s.walk.Skip(n)
 	due = s.start.Add(s.walk.Due())

@@ -19,10 +19,10 @@ const (
 	viewTimeout = time.Second
 )
 
-// lookout checks the requests and, in client pod 0, the target. It begins before the first write and ends when the
+// watchdog checks the requests and, in client pod 0, the target. It begins before the first write and ends when the
 // pod's part of the load is over. It ends the load if a rule of the guard fires before the window has ended. If the
-// pods do not end together, the lookout of client pod 0 continues while that pod waits for the others.
-type lookout struct {
+// pods do not end together, the watchdog of client pod 0 continues while that pod waits for the others.
+type watchdog struct {
 	recorder *recorder
 	rules    spec.StopRules
 	// observer and sampler are nil if this pod does not check the target, or if the driver cannot.
@@ -48,12 +48,12 @@ type lookout struct {
 	fired     *results.Fired
 }
 
-func newLookout(c Config, r *recorder) *lookout {
+func newWatchdog(c Config, r *recorder) *watchdog {
 	rules, interval := c.Plan.Guard.Rules(), c.Plan.Target.SampleInterval()
 	if rules.WALFsync != nil {
 		interval = min(interval, rules.WALFsync.For())
 	}
-	w := &lookout{recorder: r, rules: rules, sampling: interval}
+	w := &watchdog{recorder: r, rules: rules, sampling: interval}
 	if c.Index == 0 {
 		w.observer, _ = c.Driver.(Observer)
 		w.sampler, _ = c.Driver.(Sampler)
@@ -63,7 +63,7 @@ func newLookout(c Config, r *recorder) *lookout {
 
 // begin starts the checks, which last until end is called or life ends. first is the preflight's view of the target, so
 // that a change before the first check is noticed too. stop ends the load.
-func (w *lookout) begin(life context.Context, target *results.Target, first members.View, stop context.CancelFunc) {
+func (w *watchdog) begin(life context.Context, target *results.Target, first members.View, stop context.CancelFunc) {
 	name := nameIn(target)
 	w.mutex.Lock()
 	w.guard, w.changes.Name, w.life, w.stop = guard.New(w.rules, name), name, life, stop
@@ -94,8 +94,8 @@ func nameIn(target *results.Target) func(id string) string {
 	}
 }
 
-// repeat calls do now and at intervals, until the lookout or life ends.
-func (w *lookout) repeat(interval func() time.Duration, do func()) {
+// repeat calls do now and at intervals, until the watchdog or life ends.
+func (w *watchdog) repeat(interval func() time.Duration, do func()) {
 	w.looking.Go(func() {
 		timer := time.NewTimer(0)
 		defer timer.Stop()
@@ -114,7 +114,7 @@ func (w *lookout) repeat(interval func() time.Duration, do func()) {
 }
 
 // untilNextLook is short while a member's database comes near its quota.
-func (w *lookout) untilNextLook() time.Duration {
+func (w *watchdog) untilNextLook() time.Duration {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	if w.observer == nil {
@@ -123,8 +123,8 @@ func (w *lookout) untilNextLook() time.Duration {
 	return w.guard.NextLook(lookEvery)
 }
 
-// end ends the lookout after a last check of the target. Calling it again has no effect.
-func (w *lookout) end() {
+// end ends the watchdog after a last check of the target. Calling it again has no effect.
+func (w *watchdog) end() {
 	if w.ended == nil || isClosed(w.ended) {
 		return
 	}
@@ -137,7 +137,7 @@ func (w *lookout) end() {
 }
 
 // disarm stops rules from firing, and reports whether one has fired. The target is still checked for changes until end.
-func (w *lookout) disarm() (hasFired bool) {
+func (w *watchdog) disarm() (hasFired bool) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	w.over = true
@@ -146,7 +146,7 @@ func (w *lookout) disarm() (hasFired bool) {
 
 // continueForOthers lets rules about the target fire again, for the load of other pods. They learn of it from this
 // pod's results.
-func (w *lookout) continueForOthers() {
+func (w *watchdog) continueForOthers() {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	w.over, w.forOthers, w.stop = false, true, func() {}
@@ -154,7 +154,7 @@ func (w *lookout) continueForOthers() {
 
 // look checks the requests and the members' status. The end of the load does not cut off a check in progress, since
 // client and server must count the same requests; only the end of life does.
-func (w *lookout) look() {
+func (w *watchdog) look() {
 	w.lookAtRequests()
 	if w.observer == nil {
 		return
@@ -173,7 +173,7 @@ func (w *lookout) look() {
 }
 
 // lookAtRequests checks the requests while this pod sends any.
-func (w *lookout) lookAtRequests() {
+func (w *watchdog) lookAtRequests() {
 	ended, failed := w.recorder.tallied()
 	at := time.Now()
 	w.judge(func(g *guard.Guard) *results.Fired {
@@ -184,7 +184,7 @@ func (w *lookout) lookAtRequests() {
 	})
 }
 
-func (w *lookout) sample() {
+func (w *watchdog) sample() {
 	bounded, cancel := context.WithTimeout(w.life, sampleTimeout)
 	defer cancel()
 	samples := w.sampler.Sample(bounded)
@@ -195,7 +195,7 @@ func (w *lookout) sample() {
 }
 
 // judge passes new data to the guard, and ends the load if a rule fires.
-func (w *lookout) judge(show func(*guard.Guard) *results.Fired) {
+func (w *watchdog) judge(show func(*guard.Guard) *results.Fired) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	fired := show(w.guard)
@@ -207,7 +207,7 @@ func (w *lookout) judge(show func(*guard.Guard) *results.Fired) {
 }
 
 // fill writes the findings into a snapshot. A fired rule is reported only if it ended the load, or is to end it.
-func (w *lookout) fill(snapshot *results.Snapshot) {
+func (w *watchdog) fill(snapshot *results.Snapshot) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	if w.guard == nil {

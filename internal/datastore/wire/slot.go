@@ -9,9 +9,9 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// Lane is the common part of the lanes of all protocols: the place of one client on a connection, with at most one
+// Slot is the common part of the slots of all protocols: the place of one client on a connection, with at most one
 // call. It belongs to the connection's loop.
-type Lane struct {
+type Slot struct {
 	conn *Conn
 	call Call
 	// Link carries the call; nil while the call waits for a link.
@@ -23,25 +23,25 @@ type Lane struct {
 	timeout  time.Duration
 }
 
-// Init sets the lane's connection and call.
-func (l *Lane) Init(c *Conn, call Call) {
+// Init sets the slot's connection and call.
+func (l *Slot) Init(c *Conn, call Call) {
 	l.conn, l.call = c, call
-	l.timer.lane = l
+	l.timer.slot = l
 }
 
-func (l *Lane) base() *Lane { return l }
+func (l *Slot) base() *Slot { return l }
 
 // Now is when the loop last read the clock.
-func (l *Lane) Now() load.Instant { return l.conn.loop.now }
+func (l *Slot) Now() load.Instant { return l.conn.loop.now }
 
-// Soon posts f to the loop: a lane must not end within its own Send.
-func (l *Lane) Soon(f func()) { l.conn.loop.Post(f) }
+// Soon posts f to the loop: a slot must not end within its own Send.
+func (l *Slot) Soon(f func()) { l.conn.loop.Post(f) }
 
 // Count counts a request of the call.
-func (l *Lane) Count(rpc spec.RPC, phase results.Phase) { l.conn.loop.requests.Add(rpc, phase) }
+func (l *Slot) Count(rpc spec.RPC, phase results.Phase) { l.conn.loop.requests.Add(rpc, phase) }
 
 // Begin sends a call that ends within timeout.
-func (l *Lane) Begin(timeout time.Duration) {
+func (l *Slot) Begin(timeout time.Duration) {
 	l.inFlight, l.timeout = true, timeout
 	l.serial++
 	l.conn.loop.wheel.start(&l.timer, l.Now().Add(timeout))
@@ -49,13 +49,13 @@ func (l *Lane) Begin(timeout time.Duration) {
 }
 
 // Again sends the next part of the same request.
-func (l *Lane) Again() {
+func (l *Slot) Again() {
 	l.Link = nil
 	l.conn.submit(l.call)
 }
 
 // Later calls f after a pause, unless the call has ended by then. The call has no link meanwhile.
-func (l *Lane) Later(pause time.Duration, f func()) {
+func (l *Slot) Later(pause time.Duration, f func()) {
 	l.Link = nil
 	serial := l.serial
 	time.AfterFunc(pause, func() {
@@ -69,20 +69,20 @@ func (l *Lane) Later(pause time.Duration, f func()) {
 }
 
 // Finish must be called when the call has ended.
-func (l *Lane) Finish() {
+func (l *Slot) Finish() {
 	l.conn.loop.wheel.stop(&l.timer)
 	l.Link, l.inFlight = nil, false
 }
 
-// Abort implements load.Lane.
-func (l *Lane) Abort() { l.cancel(load.CodeCanceled, "the request was canceled") }
+// Abort implements load.Slot.
+func (l *Slot) Abort() { l.cancel(load.CodeCanceled, "the request was canceled") }
 
 // expire ends a call that has timed out.
-func (l *Lane) expire() {
+func (l *Slot) expire() {
 	l.cancel(load.CodeDeadlineExceeded, "no response came within "+l.timeout.Round(time.Millisecond).String())
 }
 
-func (l *Lane) cancel(code, detail string) {
+func (l *Slot) cancel(code, detail string) {
 	if !l.inFlight {
 		return
 	}
@@ -99,7 +99,7 @@ func (l *Lane) cancel(code, detail string) {
 
 // waiter is a goroutine that waits for a call.
 type waiter struct {
-	lane  Call
+	slot  Call
 	done  chan struct{}
 	phase results.Phase
 	req   *load.Request
@@ -110,9 +110,9 @@ type waiter struct {
 
 func (c *Client) newWaiter() *waiter {
 	w := &waiter{done: make(chan struct{}, 1)}
-	w.lane = c.config.Lane(nil, func() { w.done <- struct{}{} })
-	w.send = func() { w.lane.Send(w.phase, w.req, w.resp) }
-	w.abort = func() { w.lane.Abort() }
+	w.slot = c.config.Slot(nil, func() { w.done <- struct{}{} })
+	w.send = func() { w.slot.Send(w.phase, w.req, w.resp) }
+	w.abort = func() { w.slot.Abort() }
 	return w
 }
 
@@ -137,7 +137,7 @@ func (c *Client) do(ctx context.Context, conn *Conn, req *load.Request, resp *lo
 	if !ok {
 		w = c.newWaiter()
 	}
-	w.lane.base().conn, w.phase, w.req, w.resp = conn, load.PhaseOf(ctx), req, resp
+	w.slot.base().conn, w.phase, w.req, w.resp = conn, load.PhaseOf(ctx), req, resp
 	conn.loop.Post(w.send)
 	select {
 	case <-w.done:

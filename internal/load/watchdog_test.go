@@ -178,8 +178,8 @@ func TestNoRuleFiresAfterTheWindow(t *testing.T) {
 	if err := s.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.Snapshot(); s.lookout.fired != nil || got.Stopped {
-		t.Errorf("%+v fired, stopped %v: wanted it to end by itself", s.lookout.fired, got.Stopped)
+	if got := s.Snapshot(); s.watchdog.fired != nil || got.Stopped {
+		t.Errorf("%+v fired, stopped %v: wanted it to end by itself", s.watchdog.fired, got.Stopped)
 	}
 }
 
@@ -197,7 +197,7 @@ func TestARuleThatFiresLastIsReported(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			stops := 0
-			w := &lookout{stop: func() { stops++ }}
+			w := &watchdog{stop: func() { stops++ }}
 			w.judge(func(*guard.Guard) *results.Fired { return tc.before })
 			hadFired := w.disarm()
 			w.judge(func(*guard.Guard) *results.Fired { return tc.after })
@@ -339,7 +339,7 @@ func TestAFailedSessionStopsWatching(t *testing.T) {
 		return nil
 	}}
 	s := newSession(t, planOf(), 0, d, newControl())
-	if err := s.Run(t.Context()); err == nil || !isClosed(s.lookout.ended) {
+	if err := s.Run(t.Context()); err == nil || !isClosed(s.watchdog.ended) {
 		t.Errorf("error %v: wanted one, and the end of the watch", err)
 	}
 }

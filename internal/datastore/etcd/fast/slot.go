@@ -81,9 +81,9 @@ func (r *Request) Found() (code, detail string) {
 	return "", ""
 }
 
-// Lane carries one request at a time; it is the load.Lane of this transport.
-type Lane struct {
-	wire.Lane
+// Slot carries one request at a time; it is the load.Slot of this transport.
+type Slot struct {
+	wire.Slot
 	client *Client
 	done   func()
 
@@ -102,19 +102,19 @@ type Lane struct {
 }
 
 var (
-	_ wire.Call  = (*Lane)(nil)
-	_ unary.Call = (*Lane)(nil)
+	_ wire.Call  = (*Slot)(nil)
+	_ unary.Call = (*Slot)(nil)
 )
 
-func (c *Client) newLane(conn *wire.Conn, done func()) wire.Call {
-	a := &Lane{client: c, done: done}
+func (c *Client) newSlot(conn *wire.Conn, done func()) wire.Call {
+	a := &Slot{client: c, done: done}
 	a.request.Options = &c.config.Options
 	a.Init(conn, a)
 	return a
 }
 
-// Send implements load.Lane.
-func (a *Lane) Send(phase results.Phase, req *load.Request, resp *load.Response) {
+// Send implements load.Slot.
+func (a *Slot) Send(phase results.Phase, req *load.Request, resp *load.Response) {
 	if req.Operation != a.operation {
 		a.operation, a.first = req.Operation, a.client.config.Calls[req.Operation]
 	}
@@ -130,13 +130,13 @@ func (a *Lane) Send(phase results.Phase, req *load.Request, resp *load.Response)
 }
 
 // Start implements wire.Call.
-func (a *Lane) Start(k *wire.Link) {
+func (a *Slot) Start(k *wire.Link) {
 	a.session = k.Session().(*session)
 	a.session.Start(&a.stream, int(a.call.Method), a)
 }
 
 // Cancel implements wire.Call.
-func (a *Lane) Cancel(code, detail string) bool {
+func (a *Slot) Cancel(code, detail string) bool {
 	if !a.stream.Started() {
 		return false
 	}
@@ -145,21 +145,21 @@ func (a *Lane) Cancel(code, detail string) bool {
 }
 
 // AppendMessage implements unary.Call: the call is being written now.
-func (a *Lane) AppendMessage(dst []byte) []byte {
+func (a *Slot) AppendMessage(dst []byte) []byte {
 	a.Count(methods[a.call.Method].rpc, a.phase)
 	a.token = a.session.token
 	return a.call.Append(dst, &a.request)
 }
 
 // Sent implements unary.Call.
-func (a *Lane) Sent(at int64) {
+func (a *Slot) Sent(at int64) {
 	if !a.later {
 		a.request.Response.Sent = load.Instant(at)
 	}
 }
 
 // Received implements unary.Call.
-func (a *Lane) Received(answer []byte) error {
+func (a *Slot) Received(answer []byte) error {
 	a.Link.Answered()
 	err := a.call.Read(&a.request.Reply, answer)
 	if member := a.request.Reply.Member; err == nil && member != a.session.member {
@@ -169,7 +169,7 @@ func (a *Lane) Received(answer []byte) error {
 }
 
 // Ended implements unary.Call.
-func (a *Lane) Ended(code unary.Code, detail string) {
+func (a *Slot) Ended(code unary.Code, detail string) {
 	if code != unary.OK {
 		if !login.IsRefusal(codes.Code(code), detail) || !a.resend() {
 			a.end(code.String(), detail)
@@ -191,7 +191,7 @@ func (a *Lane) Ended(code unary.Code, detail string) {
 }
 
 // resend sends the call again, with a new token if a login is in progress. It returns false if the request shall fail.
-func (a *Lane) resend() bool {
+func (a *Slot) resend() bool {
 	pause, again := a.client.config.Tokens.Again(&a.refusals, a.token)
 	if again {
 		a.later = true
@@ -201,7 +201,7 @@ func (a *Lane) resend() bool {
 }
 
 // withToken sends the call again once no login is in progress.
-func (a *Lane) withToken() {
+func (a *Slot) withToken() {
 	if a.client.config.Tokens.Renewing() {
 		a.Later(loginPoll, a.withToken)
 		return
@@ -209,13 +209,13 @@ func (a *Lane) withToken() {
 	a.Again()
 }
 
-// loginPoll is how often a lane looks whether a login is over.
+// loginPoll is how often a slot looks whether a login is over.
 const loginPoll = 5 * time.Millisecond
 
 // Failed implements wire.Call.
-func (a *Lane) Failed(code, detail string) { a.end(code, detail) }
+func (a *Slot) Failed(code, detail string) { a.end(code, detail) }
 
-func (a *Lane) end(code, detail string) {
+func (a *Slot) end(code, detail string) {
 	a.request.Response.Received = a.Now()
 	a.request.Response.Code, a.request.Response.Detail = code, detail
 	a.Finish()

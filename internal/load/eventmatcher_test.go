@@ -26,10 +26,10 @@ func watchedPlan(changes ...func(*plan.Plan)) plan.Plan {
 	return p
 }
 
-// bookkeeping is a ledger with two watchers of all keys and one of key 7.
-func bookkeeping(t *testing.T) *ledger {
+// bookkeeping is a matcher with two watchers of all keys and one of key 7.
+func bookkeeping(t *testing.T) *eventMatcher {
 	t.Helper()
-	l := newLedger(3, newRecorder())
+	l := newEventMatcher(3, newRecorder())
 	l.inWindow = func(at Instant) bool { return at < 1000 }
 	l.open(0)
 	l.open(0)
@@ -43,7 +43,7 @@ func valueOf(stream workload.Stream, pod int, n int64) []byte {
 	return w.AppendMarked(nil, workload.Operation{Stream: stream, Value: n}, pod)
 }
 
-func timesOf(l *ledger, operation spec.Operation) []time.Duration {
+func timesOf(l *eventMatcher, operation spec.Operation) []time.Duration {
 	r := l.recorder.results(operation)
 	return []time.Duration{time.Duration(r.Latency.Count()), r.Latency.Min(), r.Latency.Max()}
 }
@@ -144,24 +144,24 @@ func TestEventsThatDoNotComeAreMissedOnlyIfTheyHadTime(t *testing.T) {
 			l.Event(1, 300, valueOf(workload.Measured, 3, 5))
 			l.Cancelled()
 			if l.recorder.results(spec.OperationWatchEvent).Latency.Count() != 1 || l.results().Cancelled != 0 {
-				t.Error("the closed ledger still counts")
+				t.Error("the closed matcher still counts")
 			}
 		})
 	}
 }
 
 // Hung watchers must not exhaust the pod's memory.
-func TestTheLedgerIsBounded(t *testing.T) {
-	l := newLedger(0, newRecorder())
+func TestTheEventMatcherIsBounded(t *testing.T) {
+	l := newEventMatcher(0, newRecorder())
 	l.open(0)
-	const puts = 2 * ledgerPages * pageLimit
+	const puts = 2 * matcherPages * pageLimit
 	// The numbers are those of one of 32 pods.
 	for n := int64(7); n < 32*puts; n += 32 {
 		l.announce(1, n, 1)
 		l.settle(1, n, &Response{Received: 2})
 	}
-	if got := l.outstanding.Load(); got != ledgerPages*pageLimit {
-		t.Errorf("%d events are waited for, wanted %d", got, ledgerPages*pageLimit)
+	if got := l.outstanding.Load(); got != matcherPages*pageLimit {
+		t.Errorf("%d events are waited for, wanted %d", got, matcherPages*pageLimit)
 	}
 	if want := (results.Watch{Watchers: 1, Expected: puts, Missed: puts / 2}); l.results() != want {
 		t.Errorf("got %+v, wanted %+v", l.results(), want)
@@ -181,7 +181,7 @@ func TestManyMissedEventsAreCountedAtOnce(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			l := newLedger(0, newRecorder())
+			l := newEventMatcher(0, newRecorder())
 			l.everywhere = crowd
 			l.announce(1, 1, 100)
 			l.settle(1, 1, &Response{Received: 200})
@@ -207,7 +207,7 @@ func TestEarlyEventsAreNotKept(t *testing.T) {
 	const watchers = 100 * earlyKept
 	for name, hang := range map[string]int{"all came": 0, "one hangs": 1} {
 		t.Run(name, func(t *testing.T) {
-			l := newLedger(3, newRecorder())
+			l := newEventMatcher(3, newRecorder())
 			l.inWindow = func(Instant) bool { return true }
 			l.everywhere = watchers + hang
 			for n := range int64(4) {
@@ -228,8 +228,8 @@ func TestEarlyEventsAreNotKept(t *testing.T) {
 	}
 }
 
-// roomForEarly is how many early events the ledger's reusable buffers have room for.
-func roomForEarly(l *ledger) (room int) {
+// roomForEarly is how many early events the matcher's reusable buffers have room for.
+func roomForEarly(l *eventMatcher) (room int) {
 	for i := range l.pages {
 		for _, put := range l.pages[i].puts {
 			room += cap(put.early)
@@ -244,7 +244,7 @@ func roomForEarly(l *ledger) (room int) {
 	return room
 }
 
-func TestTheLedgerAllocatesNothingInTheSteadyState(t *testing.T) {
+func TestTheEventMatcherAllocatesNothingInTheSteadyState(t *testing.T) {
 	l := bookkeeping(t)
 	w, value := workload.New(watchedPlan().Run), []byte(nil)
 	n := int64(0)
