@@ -2,6 +2,6 @@
 // it, decides, acts, writes status once and announces the changes.
 //
 // It imports the API, its own internal packages, the contracts with the client pods, and controller-runtime, but no
-// load engine, datastore or etcd client. Its one invariant: the state of a run is in the API server, so the operator
-// can be restarted at any line without a loss.
+// load engine, datastore or etcd client. The state of a run is in the API server, so the operator can be restarted at
+// any line without a loss.
 package controllers

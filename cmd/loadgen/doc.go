@@ -2,6 +2,6 @@
 // as its termination message.
 //
 // It connects internal/load to internal/datastore and to the files through which the operator controls it
-// (internal/plan); it never imports Kubernetes. Its one invariant: unless it is killed by SIGKILL, it writes its
-// termination message before it exits.
+// (internal/plan); it never imports Kubernetes. Unless it is killed by SIGKILL, it writes its termination message
+// before it exits.
 package main

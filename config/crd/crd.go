@@ -1,8 +1,7 @@
 // Package crd carries the generated CustomResourceDefinitions into binaries
 // that check manifests without a cluster.
 //
-// It imports the standard library only. Its one invariant: the bytes are those
-// that a cluster is given.
+// It imports the standard library only.
 package crd
 
 import _ "embed"

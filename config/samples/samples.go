@@ -1,6 +1,6 @@
 // Package samples carries the sample manifests into the plugin.
 //
-// It imports the standard library only. Its one invariant: a sample is the file of this folder, byte for byte.
+// It imports the standard library only.
 package samples
 
 import (

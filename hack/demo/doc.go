@@ -2,6 +2,6 @@
 // finds or starts a cluster, installs the operator, starts an etcd of three members there and runs
 // config/samples/etcdbenchmark_put.yaml against it. `make demo` calls it.
 //
-// It imports the standard library only, and runs the programs that a user would run. Its one invariant: it touches no
-// cluster that it did not start, unless CLUSTER=current is set.
+// It imports the standard library only, and runs the programs that a user would run. It touches no cluster that it did
+// not start, unless CLUSTER=current is set.
 package main

@@ -5,7 +5,7 @@
 //	go run ./hack/perf memory
 //	go run ./hack/perf parity
 //
-// It may import the contracts (plan, results), an etcd client and the standard library. Its one invariant: every side
-// of a comparison is its own process, which is charged for its whole life. The sides alternate, so that other activity
-// on the machine affects all of them equally.
+// It may import the contracts (plan, results), an etcd client and the standard library. Every side of a comparison is
+// its own process, which is charged for its whole life. The sides alternate, so that other activity on the machine
+// affects all of them equally.
 package main

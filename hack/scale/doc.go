@@ -6,7 +6,7 @@
 // scheduler, the kubelet and the client pods: each pod has an address of its own in 127.0.0.0/8 and serves scrapes of at
 // least 40 KB that change each time.
 //
-// It may import the API, the contracts (plan, results) and Kubernetes clients. Its one invariant: what the operator sends
-// to the API server is counted from the API server's audit log, and what it uses is read from /proc, so the operator is
-// measured without its own help.
+// It may import the API, the contracts (plan, results) and Kubernetes clients. What the operator sends to the API
+// server is counted from the API server's audit log, and what it uses is read from /proc, so the operator is measured
+// without its own help.
 package main

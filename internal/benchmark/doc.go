@@ -2,6 +2,6 @@
 // results.
 //
 // It is pure: it imports the API, the contracts and API machinery types, and no client, context, clock, logger or
-// goroutine. Its one invariant: the operator and a run without a cluster use only these functions, so that the same
-// numbers give the same status.
+// goroutine. The operator and a run without a cluster use only these functions, so that the same numbers give the same
+// status.
 package benchmark

@@ -1,7 +1,6 @@
 // Package datastore chooses the driver of a store.
 //
-// It imports the drivers, and load for their contract. Its one invariant: a run's driver is chosen here and nowhere
-// else.
+// It imports the drivers, and load for their contract.
 package datastore
 
 import (

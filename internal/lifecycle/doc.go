@@ -12,7 +12,7 @@
 // Queued while its pods have not written.
 //
 // The package is pure: it imports the API, the contracts with the pods and API machinery's types, but no client,
-// context, clock, logger or goroutine. Grace periods count from Observed.Seen and from other times at which the operator saw
-// something, and not from the stamps of other processes, whose clocks may differ. Its one invariant: for any sequence of observations, a run that is decided again
-// at its Requeue times becomes Finished and stays Finished.
+// context, clock, logger or goroutine. Grace periods count from Observed.Seen and from other times at which the
+// operator saw something, and not from the stamps of other processes, whose clocks may differ. For any sequence of
+// observations, a run that is decided again at its Requeue times becomes Finished and stays Finished.
 package lifecycle

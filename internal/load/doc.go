@@ -2,6 +2,6 @@
 // connection to the last deleted key, and counts the results.
 //
 // It imports plan, workload, results and its own packages: arrival, guard and members, which are pure, process and
-// tuning. It never imports a datastore, Kubernetes or etcd; the wiring in cmd passes a Driver. Its one invariant: every
-// request that is due in the measured window is counted exactly once, as a success, as failed, or as censored.
+// tuning. It never imports a datastore, Kubernetes or etcd; the wiring in cmd passes a Driver. Every request that is
+// due in the measured window is counted exactly once, as a success, as failed, or as censored.
 package load

@@ -2,6 +2,5 @@
 // includes a namespace without the right to read it never becomes ready, and no controller starts. So the operator leaves
 // such a namespace out, and starts again when it may read it.
 //
-// It imports a Kubernetes client. Its one invariant: only the API server's refusal makes a namespace unreadable, and no
-// other error.
+// It imports a Kubernetes client. Only the API server's refusal makes a namespace unreadable, and no other error.
 package namespaces

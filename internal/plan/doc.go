@@ -2,5 +2,5 @@
 // addresses through which the two communicate.
 //
 // It imports the standard library, the vocabulary (spec) and workload, so that the load generator stays free of
-// Kubernetes. Its one invariant: the parts of all pods add up to exactly the plan.
+// Kubernetes. The parts of all pods add up to exactly the plan.
 package plan

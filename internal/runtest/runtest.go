@@ -1,7 +1,7 @@
 // Package runtest makes runs, and the reports of their client pods, for tests.
 //
-// It imports the API and internal/results, and only tests import it. Its one invariant: a run has all its defaults, and
-// a pod's numbers are round.
+// It imports the API and internal/results, and only tests import it. A run has all its defaults, and a pod's numbers
+// are round.
 package runtest
 
 import (

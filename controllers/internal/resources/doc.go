@@ -2,6 +2,6 @@
 // cleanup Job.
 //
 // The package is pure: it imports the API, the contracts with the pods and Kubernetes types, but no client, context,
-// clock, logger or goroutine. Its one invariant: the same run and addresses always produce the same objects, and every
-// object has the labels that the operator's caches select.
+// clock, logger or goroutine. The same run and addresses always produce the same objects, and every object has the
+// labels that the operator's caches select.
 package resources

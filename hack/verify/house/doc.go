@@ -2,6 +2,5 @@
 // and files may be, that each package is documented, which files may name a workload or a store, that links in the
 // documentation lead somewhere, and which words texts avoid.
 //
-// It may import the standard library, and the tables of workloads and stores. Its one invariant: every rule has a test
-// that shows it being broken.
+// It may import the standard library, and the tables of workloads and stores.
 package house

@@ -2,9 +2,8 @@
 //
 //	go run ./hack/verify/vulnerabilities ./... ./hack/...
 //
-// It imports the standard library only, and runs the program in bin/tools. Its one invariant: it passes if no known
-// vulnerability is called, or if the database cannot be reached; then it prints one line that says that nothing was
-// checked.
+// It imports the standard library only, and runs the program in bin/tools. It passes if no known vulnerability is
+// called, or if the database cannot be reached; then it prints one line that says that nothing was checked.
 package main
 
 import (

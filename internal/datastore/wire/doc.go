@@ -6,7 +6,7 @@
 // connection. No goroutine waits for a response.
 //
 // It imports load for the contract of connections, results for the counts, and golang.org/x/sys. Only a Session knows
-// what the bytes mean. Its one invariant: a connection is used only on its loop; other goroutines only post to it.
+// what the bytes mean. A connection is used only on its loop; other goroutines only post to it.
 //
 // The life of a connection:
 //

@@ -1,6 +1,6 @@
 // Package ownershiptest has the cases of ownership that every real store passes.
 //
-// It imports ownership and no store. Its one invariant: a case says what must hold, and not how a store does it.
+// It imports ownership and no store.
 package ownershiptest
 
 import (

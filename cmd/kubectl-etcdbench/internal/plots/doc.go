@@ -3,6 +3,6 @@
 // readable where scripts and style sheets are forbidden.
 //
 // It imports package text and gonum's plot package, and no package of this project that knows a run. It is pure: the
-// same input always gives the same bytes. Its one invariant: no text of a plot overlaps another one or leaves the plot,
-// whatever the values and the labels are.
+// same input always gives the same bytes. No text of a plot overlaps another one or leaves the plot, whatever the
+// values and the labels are.
 package plots

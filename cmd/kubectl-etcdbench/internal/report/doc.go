@@ -2,5 +2,5 @@
 // JUnit for pipelines. All are projections of one document, which is also a form of its own.
 //
 // It imports the API, packages that judge and render results, and package plots; it has no client, clock or goroutine.
-// Its one invariant: a form has only numbers that the document has, and text of users never becomes markup.
+// A form has only numbers that the document has, and text of users never becomes markup.
 package report

@@ -2,5 +2,5 @@
 // costs the client a small part of the processor time that grpc-go needs.
 //
 // It imports wire for connections and loops, load for the contract of connections, and its pure packages frame, unary
-// and message. Its one invariant: only the Call of an operation knows its request and its response.
+// and message. Only the Call of an operation knows its request and its response.
 package fast

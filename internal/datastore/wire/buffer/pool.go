@@ -1,5 +1,5 @@
 // Package buffer pools the buffers that connections need only for a while, so that an idle connection holds none. It is
-// pure and imports the standard library. Its one invariant: the memory that a pool keeps is bounded.
+// pure and imports the standard library.
 package buffer
 
 // KeptBytes is the most that a pool keeps, in bytes over all buffers. So a few long buffers are kept as well as many

@@ -1,5 +1,5 @@
 // Package zookeepertest starts ZooKeeper for tests: bin/tools/zookeeper-debian, which `make tools-zookeeper-debian`
 // installs.
 //
-// It imports go-zookeeper and the standard library. Its one invariant: no server outlives the test that started it.
+// It imports go-zookeeper and the standard library.
 package zookeepertest

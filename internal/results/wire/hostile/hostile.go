@@ -1,7 +1,6 @@
 // Package hostile changes metric families in ways that no client pod does, for tests of their readers.
 //
-// It imports only Prometheus types, and only tests import it. Its one invariant: a program always changes the same
-// families in the same way, and any bytes are a valid program.
+// It imports only Prometheus types, and only tests import it.
 package hostile
 
 import (

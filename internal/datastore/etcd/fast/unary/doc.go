@@ -2,8 +2,8 @@
 // to send; its output is bytes to write and results of calls.
 //
 // It is pure: it reads no clock, does no I/O and starts no goroutine; a Conn belongs to one goroutine at a time. It
-// imports frame and golang.org/x/net/http2/hpack. Its one invariant: every call that was started ends exactly once,
-// even if the peer violates the protocol.
+// imports frame and golang.org/x/net/http2/hpack. Every call that was started ends exactly once, even if the peer
+// violates the protocol.
 //
 // The life of a stream:
 //
