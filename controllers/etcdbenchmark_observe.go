@@ -75,7 +75,7 @@ func (r *EtcdBenchmarkReconciler) observeJob(ctx context.Context, o *lifecycle.O
 // observeLoss checks the Job again if a pod was ended. The deletion of the Job may be the cause, and that is the better
 // message. One look for each pod is enough: a Job that is deleted later did not end it.
 func (r *EtcdBenchmarkReconciler) observeLoss(ctx context.Context, o *lifecycle.Observed) error {
-	if !o.Job.Exists || o.Run.Status.CompletionTime != nil || !r.hasNew(o, lossOf, lifecycle.Pod.WasCutOff) {
+	if !o.Job.Exists || o.Run.Status.CompletionTime != nil || !r.hasNew(o, podLoss, lifecycle.Pod.WasCutOff) {
 		return nil
 	}
 	job := &batchv1.Job{}
@@ -84,14 +84,14 @@ func (r *EtcdBenchmarkReconciler) observeLoss(ctx context.Context, o *lifecycle.
 	case apierrors.IsNotFound(err), err == nil && !job.DeletionTimestamp.IsZero():
 		o.Job = lifecycle.Job{}
 	case err == nil:
-		r.confirmOf(o, lossOf, lifecycle.Pod.WasCutOff)
+		r.confirmOf(o, podLoss, lifecycle.Pod.WasCutOff)
 	}
 	return client.IgnoreNotFound(err)
 }
 
 // What the API server has confirmed of a pod, by its name: names of pods are not used again.
 const (
-	lossOf    = "loss of "
+	podLoss   = "loss of "
 	absenceOf = "absence of "
 )
 

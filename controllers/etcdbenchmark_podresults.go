@@ -39,7 +39,7 @@ func (t podResults) conclude(p *lifecycle.Pod, now time.Time) {
 		p.Last, left = t.kept(p.Name)
 	}
 	p.Unreachable, p.WhyUnreachable = s.Unreachable, s.Problem
-	p.Conclude(live, left)
+	p.Choose(live, left)
 	if p.IP != "" {
 		p.Asked = now.Add(-s.Asked)
 	}

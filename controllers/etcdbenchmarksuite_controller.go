@@ -148,7 +148,7 @@ func (r *EtcdBenchmarkSuiteReconciler) proceed(ctx context.Context, s *v1alpha1.
 	p, more := suite.Then(s, s.Spec.Stop)
 	switch {
 	case !more:
-		suite.Conclude(s, s.Spec.Stop, now)
+		suite.SetFinished(s, s.Spec.Stop, now)
 		return nil
 	case suite.Rest(s, now) > 0:
 		return nil

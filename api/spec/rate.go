@@ -92,24 +92,24 @@ type RateStage struct {
 	Seconds int32 `json:"seconds"`
 }
 
-// Stretch is a part of a schedule in which the rate changes linearly from one
+// Stage is a part of a schedule in which the rate changes linearly from one
 // number of requests per second to another.
-type Stretch struct {
+type Stage struct {
 	From, To int64
 	Seconds  int64
 }
 
-// Stretches are the parts of the measured window of an open loop. There are none for a rate with perSecond.
-func (l Load) Stretches() []Stretch {
+// Stages are the parts of the measured window of an open loop. There are none for a rate with perSecond.
+func (l Load) Stages() []Stage {
 	switch {
 	case l.Rate == nil:
 		return nil
 	case l.Rate.Ramp != nil:
-		return []Stretch{{l.Rate.Ramp.FromPerSecond, l.Rate.Ramp.ToPerSecond, int64(l.Duration().Seconds())}}
+		return []Stage{{l.Rate.Ramp.FromPerSecond, l.Rate.Ramp.ToPerSecond, int64(l.Duration().Seconds())}}
 	}
-	var out []Stretch
+	var out []Stage
 	for _, s := range l.Rate.Stages {
-		out = append(out, Stretch{s.PerSecond, s.PerSecond, int64(s.Seconds)})
+		out = append(out, Stage{s.PerSecond, s.PerSecond, int64(s.Seconds)})
 	}
 	return out
 }
@@ -117,8 +117,8 @@ func (l Load) Stretches() []Stretch {
 // WarmupPerSecond is the rate of the warm-up of an open loop: the rate at the start of the measured window. It is 0 in
 // a closed loop.
 func (l Load) WarmupPerSecond() int64 {
-	if stretches := l.Stretches(); len(stretches) > 0 {
-		return stretches[0].From
+	if stages := l.Stages(); len(stages) > 0 {
+		return stages[0].From
 	}
 	if l.Rate == nil {
 		return 0

@@ -39,6 +39,6 @@ func run(ctx context.Context, interrupted <-chan os.Signal) error {
 			return fmt.Errorf("%s: %w", step.name, err)
 		}
 	}
-	d.conclude(os.Stdout)
+	d.printNextSteps(os.Stdout)
 	return nil
 }

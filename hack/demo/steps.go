@@ -179,8 +179,8 @@ func (d *demo) run(ctx context.Context, args ...string) error {
 	return cmd.Run()
 }
 
-// conclude prints how to inspect the result, and how to remove what the demo started.
-func (d *demo) conclude(out io.Writer) {
+// printNextSteps prints how to inspect the result, and how to remove what the demo started.
+func (d *demo) printNextSteps(out io.Writer) {
 	d.say("Done.\n")
 	fmt.Fprintf(out, "The page for a browser is %s, the finished object %s.\n", pageFile, resultFile)
 	if path := d.kubeconfig(); path != "" {

@@ -33,10 +33,10 @@ type kubelet struct {
 	tape *tape
 	room chan struct{}
 
-	mu      sync.Mutex
-	pods    map[types.UID]*pod
-	windows map[string]time.Duration
-	placed  int
+	mu        sync.Mutex
+	pods      map[types.UID]*pod
+	windows   map[string]time.Duration
+	scheduled int
 	// problems are the first errors.
 	problems []error
 }
@@ -115,8 +115,8 @@ func (k *kubelet) known(p *corev1.Pod) *pod {
 	defer k.mu.Unlock()
 	a := k.pods[p.UID]
 	if a == nil {
-		n := k.placed
-		k.placed++
+		n := k.scheduled
+		k.scheduled++
 		ip := fmt.Sprintf("127.%d.%d.%d", 10+n/(250*250), n/250%250, 1+n%250)
 		a = newPod(p, ip, k.windows[p.Namespace], k.tape)
 		k.pods[p.UID] = a
@@ -130,8 +130,8 @@ func (k *kubelet) advance(a *pod, p *corev1.Pod) {
 	a.follow(p.Annotations, now)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if !a.placed {
-		a.placed = true
+	if !a.scheduled {
+		a.scheduled = true
 		k.write(func() error { return k.place(a, p) })
 	}
 	if !a.admitted.IsZero() && !a.ready {

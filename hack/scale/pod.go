@@ -39,8 +39,8 @@ type pod struct {
 	// told is when the start arrived.
 	told    time.Time
 	stopped bool
-	// placed, ready and ended are what the API server has been told.
-	placed, ready, ended bool
+	// scheduled, ready and ended are what the API server has been told.
+	scheduled, ready, ended bool
 
 	// course and last are the encoded course, and the termination message of a pod that has done everything. They are
 	// made while the pod loads: on a cluster, pods do not share their processors with the manager when they end.

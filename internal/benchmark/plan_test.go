@@ -40,7 +40,7 @@ func TestPlan(t *testing.T) {
 		want      func(*plan.Plan)
 		// lasts and stretches are the window that follows from the load.
 		lasts     time.Duration
-		stretches []spec.Stretch
+		stretches []spec.Stage
 	}{
 		"put": {},
 		"scheme is not part of an address": {
@@ -85,7 +85,7 @@ func TestPlan(t *testing.T) {
 				p.Load.Rate = &spec.Rate{Ramp: &spec.Ramp{FromPerSecond: 5, ToPerSecond: 700}, Arrival: spec.ArrivalPoisson}
 			},
 			lasts:     30 * time.Second,
-			stretches: []spec.Stretch{{From: 5, To: 700, Seconds: 30}},
+			stretches: []spec.Stage{{From: 5, To: 700, Seconds: 30}},
 		},
 		"stages are the window": {
 			change: func(b *v1alpha1.EtcdBenchmark) {
@@ -97,7 +97,7 @@ func TestPlan(t *testing.T) {
 				p.Load.Rate = &spec.Rate{Stages: []spec.RateStage{{PerSecond: 5, Seconds: 10}, {PerSecond: 0, Seconds: 3}}, Arrival: spec.ArrivalConstant}
 			},
 			lasts:     13 * time.Second,
-			stretches: []spec.Stretch{{From: 5, To: 5, Seconds: 10}, {Seconds: 3}},
+			stretches: []spec.Stage{{From: 5, To: 5, Seconds: 10}, {Seconds: 3}},
 		},
 		"zipf": {
 			change: func(b *v1alpha1.EtcdBenchmark) {
@@ -218,7 +218,7 @@ func TestPlan(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("plan (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(tc.stretches, got.Load.Stretches()); diff != "" || got.Load.Duration() != tc.lasts {
+			if diff := cmp.Diff(tc.stretches, got.Load.Stages()); diff != "" || got.Load.Duration() != tc.lasts {
 				t.Errorf("the window lasts %v, wanted %v; stretches (-want +got):\n%s", got.Load.Duration(), tc.lasts, diff)
 			}
 		})

@@ -52,10 +52,10 @@ func Judge(questions []Question) []v1alpha1.Comparison {
 	for _, q := range questions {
 		all = append(all, newComparing(q))
 	}
-	return conclude(all)
+	return judgeAll(all)
 }
 
-func conclude(all []comparing) (out []v1alpha1.Comparison) {
+func judgeAll(all []comparing) (out []v1alpha1.Comparison) {
 	var tested []int
 	var p []float64
 	for i, c := range all {
@@ -69,7 +69,7 @@ func conclude(all []comparing) (out []v1alpha1.Comparison) {
 		regressed[tested[i]] = significant
 	}
 	for i, c := range all {
-		out = append(out, c.concluded(regressed[i], max(len(tested), 1)))
+		out = append(out, c.judged(regressed[i], max(len(tested), 1)))
 	}
 	return out
 }
@@ -127,8 +127,8 @@ func (c comparing) hasInterval() bool {
 
 func (c comparing) limit() float64 { return c.side.limit(c.metric.Tolerance()) }
 
-// concluded returns the comparison with its verdict. tested is how many comparisons share the error rate.
-func (c comparing) concluded(regressed bool, tested int) v1alpha1.Comparison {
+// judged returns the comparison with its verdict. tested is how many comparisons share the error rate.
+func (c comparing) judged(regressed bool, tested int) v1alpha1.Comparison {
 	out := v1alpha1.Comparison{
 		Metric: c.metric.WithTolerance(), Rounds: int32(c.change.rounds), Verdict: v1alpha1.NotCompared, Reason: c.reason,
 		Baseline: c.kept(c.baseline), Candidate: c.kept(c.candidate),

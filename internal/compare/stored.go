@@ -57,7 +57,7 @@ func JudgeStored(questions []StoredQuestion) []v1alpha1.Comparison {
 	for _, q := range questions {
 		all = append(all, newStored(q))
 	}
-	return conclude(all)
+	return judgeAll(all)
 }
 
 func newStored(q StoredQuestion) comparing {

@@ -117,7 +117,7 @@ func (w *world) report(p *Pod, c *client, stage results.Stage) {
 	if p.Unreachable {
 		return
 	}
-	p.Conclude(w.snapshot(c, stage), nil)
+	p.Choose(w.snapshot(c, stage), nil)
 }
 
 func (w *world) snapshot(c *client, stage results.Stage) *results.Snapshot {
@@ -144,7 +144,7 @@ func (w *world) terminate(p *Pod) {
 		c.released = w.now
 		w.store.release(p.Index)
 	}
-	p.Conclude(nil, w.snapshot(c, results.StageDone))
+	p.Choose(nil, w.snapshot(c, results.StageDone))
 }
 
 // breaks makes the pod fail and report the failure.
@@ -190,7 +190,7 @@ func (w *world) timer() {
 				c.failure = &results.Failure{Reason: results.FailureTimedOut, Message: "time ran out"}
 			}
 			p.State, p.Exit, p.Exited, p.Ready = PodEnded, "ended with exit code 1 (Error)", true, false
-			p.Conclude(nil, w.snapshot(c, results.StageDone))
+			p.Choose(nil, w.snapshot(c, results.StageDone))
 		}
 	}
 }

@@ -20,7 +20,7 @@ type step func(Observed, time.Time) *Decision
 // result changes nothing.
 func Decide(o Observed, now time.Time) Decision {
 	o.Seen = o.Seen.by(now)
-	return firstOf(o, now, decideOverdue, decideAftermath, decideCompleted, decidePartlyCompleted, decideEnding,
+	return firstOf(o, now, decideOverdue, decideAfterEnd, decideCompleted, decidePartlyCompleted, decideEnding,
 		decideResolve, decideQueue, decideCreate, decideLock, decideGather, decideArm, decideStart, decideRun)
 }
 
@@ -36,7 +36,7 @@ func firstOf(o Observed, now time.Time, chain ...step) Decision {
 }
 
 // decideCompleted finishes a run when all pods have done their load. At the timeout, pods that are only deleting keys
-// also count: all measured numbers are there, and the aftermath deletes the keys.
+// also count: all measured numbers are there, and the cleanup Job deletes the keys.
 func decideCompleted(o Observed, now time.Time) *Decision {
 	if o.status().StartAt == nil || o.endingIsFinal() || !o.everyPod(Pod.HasWholeResult) {
 		return nil
@@ -195,7 +195,7 @@ func runStage(o Observed, now time.Time) (stage, message string) {
 	case measured == len(o.Pods):
 		return v1alpha1.StageCollecting, fmt.Sprintf("%d of %d client pods have reported.", o.countPods(Pod.isFinal), len(o.Pods))
 	}
-	return v1alpha1.StageRunning, fmt.Sprintf("%d of %d client pods are loading the target.%s", len(o.Pods)-measured, len(o.Pods), lossNote(o, now))
+	return v1alpha1.StageRunning, fmt.Sprintf("%d of %d client pods are loading the target.%s", len(o.Pods)-measured, len(o.Pods), podLossNote(o, now))
 }
 
 // stopExtraPods stops pods that take no part in the run.

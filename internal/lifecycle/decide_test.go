@@ -76,7 +76,7 @@ func pod(i int, f func(*Pod)) change { return func(o *Observed) { f(&o.Pods[i]) 
 func done(o *Observed) {
 	startSet(t0)(o)
 	for i := range o.Pods {
-		o.Pods[i].Conclude(&results.Snapshot{Stage: results.StageDone, Cleaning: results.CleaningKeysDeleted}, nil)
+		o.Pods[i].Choose(&results.Snapshot{Stage: results.StageDone, Cleaning: results.CleaningKeysDeleted}, nil)
 	}
 }
 
@@ -318,12 +318,12 @@ func TestTimeOverWhileKeysAreDeleted(t *testing.T) {
 	inStage := func(s results.Snapshot) change {
 		return pod(1, func(p *Pod) {
 			*p = Pod{Index: 1, Name: "b", State: PodRunning, Started: true, StartAt: p.StartAt}
-			p.Conclude(&s, nil)
+			p.Choose(&s, nil)
 		})
 	}
 	gone := pod(1, func(p *Pod) {
 		p.State = PodGone
-		p.Conclude(p.Live, nil)
+		p.Choose(p.Live, nil)
 	})
 	tests := map[string]struct {
 		seen       Observed

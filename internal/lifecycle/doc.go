@@ -6,7 +6,7 @@
 //	   ▼                            ▼                            ▼                ▼
 //	Finished ◀──────────────────── all pods reported, or the grace is over ── Collecting
 //	   │
-//	   └─ aftermath: pods released, keys cleaned, finalizer dropped, object expired
+//	   └─ after the end: pods released, keys cleaned, finalizer dropped, object expired
 //
 // Between Pending and Preparing a run may be Queued behind other runs on its target. It may return from Preparing to
 // Queued while its pods have not written.

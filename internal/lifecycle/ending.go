@@ -131,7 +131,7 @@ func checkObjectives(o Observed, _ time.Time) *Problem {
 	for _, p := range o.Pods {
 		newest = append(newest, p.Newest())
 	}
-	if why := verdict.Hopeless(o.Run, newest); why != "" {
+	if why := verdict.MissedAlready(o.Run, newest); why != "" {
 		return &Problem{v1alpha1.ReasonMissedEarly, why}
 	}
 	return nil
@@ -184,7 +184,7 @@ func checkLost(o Observed, now time.Time) *Problem {
 		if p.ranOutOfTime() {
 			continue
 		}
-		if t := lossOf(p, now); t != nil && !o.continuesWithout(p, now) {
+		if t := podLoss(p, now); t != nil && !o.continuesWithout(p, now) {
 			return t
 		}
 		if o.losesItsWatch(p) {

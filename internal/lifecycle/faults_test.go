@@ -252,6 +252,6 @@ func endOf(t *testing.T, policy v1alpha1.PodLossPolicy, planned ...plannedFault)
 	if isHarmful := func(t plannedFault) bool { return !slices.Contains(harmless, t.fault.name) }; reason != v1alpha1.ReasonCompleted && !slices.ContainsFunc(planned, isHarmful) {
 		w.fail("wanted a run without harmful faults to complete, found %s", reason)
 	}
-	w.checkAftermath(40, false, reason)
+	w.checkAfterEnd(40, false, reason)
 	return reason
 }

@@ -12,7 +12,7 @@ import (
 
 // fired makes a pod report that its guard has ended its load.
 func fired(p *Pod) {
-	p.Conclude(&results.Snapshot{
+	p.Choose(&results.Snapshot{
 		Stage: results.StageDone, Stopped: true, Cleaning: results.CleaningKeysDeleted,
 		Fired: &results.Fired{Rule: spec.GuardAlarm, Subject: "etcd-0", Detail: "NOSPACE", At: t0},
 	}, nil)

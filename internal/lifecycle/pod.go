@@ -122,10 +122,10 @@ func TerminationMessage(p *corev1.Pod) []byte {
 	return nil
 }
 
-// Conclude adds the newest scrape and the termination message. The scrape has the full resolution, so it wins, also if
+// Choose adds the newest scrape and the termination message. The scrape has the full resolution, so it wins, also if
 // the pod died while it deleted keys: then neither has more numbers. For a pod that is no longer scraped, the result in
 // status replaces the scrape.
-func (p *Pod) Conclude(live, message *results.Snapshot) {
+func (p *Pod) Choose(live, message *results.Snapshot) {
 	scraped := live
 	if live == nil && p.State != PodRunning {
 		live = p.Last

@@ -111,7 +111,7 @@ func TestAssignPods(t *testing.T) {
 	}
 }
 
-func TestConcludePrefersTheScrape(t *testing.T) {
+func TestChoosePrefersTheScrape(t *testing.T) {
 	final, message := &results.Snapshot{Stage: results.StageDone}, &results.Snapshot{Stage: results.StageDone}
 	open, cleaning := &results.Snapshot{Stage: results.StageMeasuring}, &results.Snapshot{Stage: results.StageCleaning}
 	cut := &results.Snapshot{Stage: results.StageDraining}
@@ -131,7 +131,7 @@ func TestConcludePrefersTheScrape(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			p := Pod{State: PodEnded}
-			p.Conclude(tc.live, tc.message)
+			p.Choose(tc.live, tc.message)
 			if p.Final != tc.wantFinal || p.Source != tc.wantVia {
 				t.Errorf("wanted the result via %q, found %q", tc.wantVia, p.Source)
 			}

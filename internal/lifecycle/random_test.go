@@ -140,7 +140,7 @@ func TestAlwaysFinishes(t *testing.T) {
 		if !hostile && reason != v1alpha1.ReasonCompleted && reason != v1alpha1.ReasonPodsNotReady && reason != v1alpha1.ReasonTargetNotFound {
 			w.fail("seed %d: wanted a run without faults to complete, found %s", seed, reason)
 		}
-		w.checkAftermath(100, hostile, reason)
+		w.checkAfterEnd(100, hostile, reason)
 	}
 	for _, r := range []string{v1alpha1.ReasonCompleted, v1alpha1.ReasonStopped, v1alpha1.ReasonJobDeleted, v1alpha1.ReasonTLSFailed, v1alpha1.ReasonPodFailed, v1alpha1.ReasonImageUnavailable, v1alpha1.ReasonTimedOut, v1alpha1.ReasonGuardStopped, v1alpha1.ReasonPartlyCompleted} {
 		if reasons[r] == 0 {
@@ -168,8 +168,8 @@ func (w *world) until(hostile bool, bound time.Time, hasFinalizer func() bool) {
 	}
 }
 
-// checkAftermath looks at the run for some steps after its end, and then deletes it.
-func (w *world) checkAftermath(steps int, hostile bool, reason string) {
+// checkAfterEnd looks at the run for some steps after its end, and then deletes it.
+func (w *world) checkAfterEnd(steps int, hostile bool, reason string) {
 	for range steps {
 		if w.gone {
 			return

@@ -83,13 +83,13 @@ func TestPodsThatRanOutOfTime(t *testing.T) {
 	late := func(stage results.Stage, stopped bool) func(*Pod) {
 		return func(p *Pod) {
 			p.State, p.Exit = PodEnded, "ended with exit code 1 (Error)"
-			p.Conclude(nil, &results.Snapshot{Stage: stage, Stopped: stopped, Failure: &results.Failure{Reason: results.FailureTimedOut, Message: words}})
+			p.Choose(nil, &results.Snapshot{Stage: stage, Stopped: stopped, Failure: &results.Failure{Reason: results.FailureTimedOut, Message: words}})
 		}
 	}
 	inTime := late(results.StageDone, true)
 	tls := func(p *Pod) {
 		p.State = PodEnded
-		p.Conclude(nil, &results.Snapshot{Stage: results.StageDone, Failure: &results.Failure{Reason: results.FailureTLSFailed, Message: "no"}})
+		p.Choose(nil, &results.Snapshot{Stage: results.StageDone, Failure: &results.Failure{Reason: results.FailureTLSFailed, Message: "no"}})
 	}
 	crashed := func(p *Pod) { killed(p) }
 	tests := map[string]struct {

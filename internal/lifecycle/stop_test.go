@@ -23,13 +23,13 @@ func stopKept(o *Observed) {
 // cutShort is a pod that a stop has ended in the middle of its load.
 func cutShort(p *Pod) {
 	p.Stop = true
-	p.Conclude(&results.Snapshot{Stage: results.StageDone, Stopped: true, Cleaning: results.CleaningKeysDeleted}, nil)
+	p.Choose(&results.Snapshot{Stage: results.StageDone, Stopped: true, Cleaning: results.CleaningKeysDeleted}, nil)
 }
 
 // doneBeforeStop is a pod that was asked to stop after its load.
 func doneBeforeStop(p *Pod) {
 	p.Stop = true
-	p.Conclude(&results.Snapshot{Stage: results.StageDone, Cleaning: results.CleaningKeysDeleted}, nil)
+	p.Choose(&results.Snapshot{Stage: results.StageDone, Cleaning: results.CleaningKeysDeleted}, nil)
 }
 
 // TestStopAfterTheLoad: a stop ends the run as Stopped only if it has cut the load of a pod short, or if that is
@@ -40,7 +40,7 @@ func TestStopAfterTheLoad(t *testing.T) {
 			s := &results.Snapshot{Stage: results.StageDone, Cleaning: results.CleaningKeysDeleted}
 			change(s)
 			p.State, p.Exit = PodEnded, "ended with exit code 1 (Error)"
-			p.Conclude(nil, s)
+			p.Choose(nil, s)
 		}
 	}
 	fails := func(s *results.Snapshot) {
@@ -55,7 +55,7 @@ func TestStopAfterTheLoad(t *testing.T) {
 	evicted := func(s *results.Snapshot) { s.Stopped = true }
 	cleans := func(p *Pod) {
 		p.Stop = true
-		p.Conclude(&results.Snapshot{Stage: results.StageCleaning}, nil)
+		p.Choose(&results.Snapshot{Stage: results.StageCleaning}, nil)
 	}
 	crashed := func(p *Pod) { killed(p) }
 	crashedLater := func(p *Pod) { killed(p); p.Stop = true }

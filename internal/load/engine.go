@@ -72,11 +72,11 @@ func (e *engine) walk(stream workload.Stream, part plan.Part) *arrival.Walk {
 
 // schedule returns the rate of a phase. A warm-up has the rate at which the window begins.
 func (e *engine) schedule(stream workload.Stream) arrival.Schedule {
-	stretches := e.plan.Load.Stretches()
-	if stream == workload.Warmup || len(stretches) == 0 {
+	stages := e.plan.Load.Stages()
+	if stream == workload.Warmup || len(stages) == 0 {
 		return arrival.PerSecond(e.plan.Load.WarmupPerSecond())
 	}
-	return arrival.Stages(stretches...)
+	return arrival.Stages(stages...)
 }
 
 func (e *engine) close() {

@@ -239,7 +239,7 @@ func TestArrivalsThatBusyClientsCannotSendAreCensored(t *testing.T) {
 func TestManyUnsentArrivalsAreTakenInGroups(t *testing.T) {
 	const rate, length = 10_000_000, 100 * time.Second
 	share := arrival.Share{Pods: 1}
-	ramp := arrival.Stages(spec.Stretch{From: rate, To: rate, Seconds: 40}, spec.Stretch{From: rate, To: 0, Seconds: 60})
+	ramp := arrival.Stages(spec.Stage{From: rate, To: rate, Seconds: 40}, spec.Stage{From: rate, To: 0, Seconds: 60})
 	for name, tc := range map[string]struct {
 		walk *arrival.Walk
 		// want is how many arrivals are unsent, and mean is their mean wait. within is the tolerance for a Poisson

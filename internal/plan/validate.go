@@ -100,12 +100,12 @@ func validateRate(l spec.Load) error {
 		wanted(r.Ramp == nil || l.Requests == nil, "load.requests", "no value with load.rate.ramp, which needs load.durationSeconds", l.RequestBound()),
 	}
 	highest := int64(0)
-	for _, s := range l.Stretches() {
+	for _, s := range l.Stages() {
 		highest = max(highest, s.From, s.To)
 		errs = append(errs, wanted(min(s.From, s.To) >= 0 && s.Seconds >= 1 && s.Seconds <= maxSeconds, "load.rate",
 			fmt.Sprintf("rates from 0 and 1 to %d seconds", maxSeconds), s))
 	}
-	if len(l.Stretches()) > 0 {
+	if len(l.Stages()) > 0 {
 		errs = append(errs, wanted(highest >= 1 && highest <= maxPerSecond, "load.rate", fmt.Sprintf("a highest rate of 1 to %d", maxPerSecond), highest))
 	}
 	return errors.Join(errs...)

@@ -36,8 +36,8 @@ func (c *Compared) side(name, what string) {
 	}
 }
 
-// conclude adds the table and the notes below it.
-func (c *Compared) conclude(g grid, notes []string) *Compared {
+// finish adds the table and the notes below it.
+func (c *Compared) finish(g grid, notes []string) *Compared {
 	c.page.begin(PartComparison)
 	c.page.section(g)
 	if len(notes) > 0 {
@@ -58,7 +58,7 @@ func Comparison(r compare.Result) *Compared {
 	for _, one := range r.Comparisons {
 		g.add(ComparisonRow(one)...)
 	}
-	return c.conclude(g, notesOf(r))
+	return c.finish(g, notesOf(r))
 }
 
 // ComparisonHeader has the columns of ComparisonRow.

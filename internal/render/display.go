@@ -65,7 +65,7 @@ func shortRate(l spec.Load) string {
 		return "closed loop"
 	}
 	highest := l.Rate.PerSecond
-	for _, s := range l.Stretches() {
+	for _, s := range l.Stages() {
 		highest = max(highest, s.From, s.To)
 	}
 	return text.PerSecond(highest)

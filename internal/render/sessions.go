@@ -27,7 +27,7 @@ func Sessions(r *suite.Sessions) *Compared {
 	if len(r.Left) > 0 {
 		notes = append(notes, "Only one of the suites has these cells, so they are not compared: "+strings.Join(r.Left, ", ")+".")
 	}
-	return compared.conclude(g, notes)
+	return compared.finish(g, notes)
 }
 
 func sessionText(s suite.Session) string {

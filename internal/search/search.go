@@ -280,7 +280,7 @@ func (s *searching) confirm(b bracket) (Result, error) {
 		case err != nil:
 			return bounded(b, err)
 		case missed == nil:
-			return s.conclude(b)
+			return s.result(b)
 		case missed.Verdict == Unknown:
 			return *undecided(b, missed.Limit), nil
 		}
@@ -315,8 +315,8 @@ func (s *searching) repeat(perSecond int64) (missed *Probe, err error) {
 // answer, which is then too high by at most a third.
 const sentinelShare = 0.75
 
-// conclude checks that the target has not changed since the answer was confirmed.
-func (s *searching) conclude(b bracket) (Result, error) {
+// result checks that the target has not changed since the answer was confirmed.
+func (s *searching) result(b bracket) (Result, error) {
 	sentinel, err := s.judged(Sentinel, s.clamp(int64(sentinelShare*float64(b.met))))
 	switch {
 	case err != nil:

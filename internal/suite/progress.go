@@ -221,8 +221,8 @@ func LengthOf(l spec.Load) (length time.Duration, known bool) {
 	return length, false
 }
 
-// Conclude sets the conditions of a suite that has ended. stop is true if a user stopped it.
-func Conclude(s *v1alpha1.EtcdBenchmarkSuite, stop bool, now time.Time) {
+// SetFinished sets the conditions of a suite that has ended. stop is true if a user stopped it.
+func SetFinished(s *v1alpha1.EtcdBenchmarkSuite, stop bool, now time.Time) {
 	stopped := stop && (more(s) || slices.ContainsFunc(s.Status.Results, func(r v1alpha1.SuiteResult) bool { return r.Reason == v1alpha1.ReasonStopped }))
 	reason, message := Finish(s, stopped)
 	end(s, reason, message, !stopped && Unmeasured(s) > 0, now)

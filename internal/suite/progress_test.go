@@ -99,7 +99,7 @@ func TestTrack(t *testing.T) {
 	if s.Status.Current != "" || len(s.Status.Results) != 2 || s.Status.Results[1].Reason != v1alpha1.ReasonDeleted || !Failed(s.Status.Results[1]) {
 		t.Errorf("after somebody deleted it: %+v", s.Status)
 	}
-	Conclude(s, true, now)
+	SetFinished(s, true, now)
 	cleaned := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionCleaned)
 	if cleaned.Status != metav1.ConditionFalse || !strings.Contains(cleaned.Message, "2 runs") {
 		t.Errorf("wanted the keys of two runs left, found %+v", cleaned)
@@ -200,7 +200,7 @@ func TestStatusHasRoomAtItsMaxima(t *testing.T) {
 		s.Status.Baseline.Cells = append(s.Status.Baseline.Cells, v1alpha1.StoredCell{Cell: c.Name, Environment: v1alpha1.Environment{Client: "0123456789abcdef", Embedded: true, DataInMemory: true, ClientBound: true, AddedPerMillion: 500_000}, Invalid: 100, Values: []v1alpha1.StoredValue{v, v, v, v}})
 	}
 	Update(s)
-	Conclude(s, false, now)
+	SetFinished(s, false, now)
 	if len(s.Status.Results) != 2*v1alpha1.MaxSuiteRuns {
 		t.Fatalf("%d results, wanted each run and its repetition", len(s.Status.Results))
 	}
@@ -242,7 +242,7 @@ func TestStatusOfSearchesHasRoomAtItsMaxima(t *testing.T) {
 			s.Status.Results = append(s.Status.Results, r)
 		}
 		Update(s)
-		Conclude(s, false, now)
+		SetFinished(s, false, now)
 		text, err := json.Marshal(s.Status)
 		if err != nil {
 			t.Fatal(err)

@@ -60,7 +60,7 @@ func playSearch(t *testing.T, s *v1alpha1.EtcdBenchmarkSuite, targets map[string
 	for range 500 {
 		p, more := Then(s, false)
 		if !more {
-			Conclude(s, false, now)
+			SetFinished(s, false, now)
 			return order
 		}
 		order = append(order, p.Cell.Name)
@@ -161,7 +161,7 @@ func TestStoppedSearch(t *testing.T) {
 	if left := s.Status.Runs.Planned - s.Status.Runs.Finished; left != 2*40-6 {
 		t.Errorf("%d probes may follow, wanted 74", left)
 	}
-	Conclude(s, true, now)
+	SetFinished(s, true, now)
 	if c := capacityOf(t, s, "new"); c.State != v1alpha1.CapacityUnknown || c.RatePerSecond != 400 || c.LimitedBy == "" {
 		t.Errorf("found %+v", c)
 	}
@@ -240,7 +240,7 @@ func TestTheTargetRestsBetweenProbes(t *testing.T) {
 			t.Error("the rest does not end")
 		}
 	}
-	Conclude(s, false, at)
+	SetFinished(s, false, at)
 	if s.Status.PausedUntil != nil {
 		t.Error("a suite that has ended is paused")
 	}

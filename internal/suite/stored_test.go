@@ -24,7 +24,7 @@ func played(s *v1alpha1.EtcdBenchmarkSuite, perSecond float64) *v1alpha1.EtcdBen
 	for p, more := Then(s, false); more; p, more = Then(s, false) {
 		Add(s, p, finished(string(spec.DecimalOf(perSecond+float64(p.Round)))), now)
 	}
-	Conclude(s, false, now)
+	SetFinished(s, false, now)
 	return s
 }
 
@@ -160,7 +160,7 @@ func TestKeepRefuses(t *testing.T) {
 	Start(stopped, 1, now)
 	p, _ := Then(stopped, false)
 	Add(stopped, p, finished("5000"), now)
-	Conclude(stopped, true, now)
+	SetFinished(stopped, true, now)
 	empty := table(rounds(3))
 	EndAsInvalid(empty, "no cell", now)
 	for name, tc := range map[string]struct {

@@ -49,7 +49,7 @@ func mostRequests(l spec.Load) (n uint64, known bool) {
 		return 0, false
 	}
 	expected := float64(l.Rate.PerSecond) * l.Duration().Seconds()
-	for _, s := range l.Stretches() {
+	for _, s := range l.Stages() {
 		expected += float64(s.From+s.To) / 2 * float64(s.Seconds)
 	}
 	return uint64(expected + deviations*math.Sqrt(expected) + rounding), true

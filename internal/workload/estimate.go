@@ -46,12 +46,12 @@ func expectedRequests(l spec.Load) (requests float64, ok bool) {
 		return float64(l.RequestBound()), l.Requests != nil
 	}
 	requests = float64(l.WarmupPerSecond()) * float64(l.WarmupSeconds)
-	stretches := l.Stretches()
-	for _, s := range stretches {
+	stages := l.Stages()
+	for _, s := range stages {
 		requests += float64(s.From+s.To) / 2 * float64(s.Seconds)
 	}
 	switch {
-	case len(stretches) > 0:
+	case len(stages) > 0:
 		return requests, true
 	case l.Requests != nil:
 		return requests + float64(*l.Requests), true

@@ -93,8 +93,8 @@ type entry struct {
 	Version int64
 }
 
-// aftermath is the effect of a run up to the end of its load.
-type aftermath struct {
+// effect is the effect of a run up to the end of its load.
+type effect struct {
 	Store map[string]entry
 	// Leases are the run's leases that exist.
 	Leases []int64
@@ -111,9 +111,9 @@ func (atOnce) Admitted(context.Context) error             { return nil }
 func (atOnce) Stopped() <-chan struct{}                   { return nil }
 
 // run runs a plan and reads the store before the run's keys are deleted.
-func run(t *testing.T, client *clientv3.Client, p plan.Plan) aftermath {
+func run(t *testing.T, client *clientv3.Client, p plan.Plan) effect {
 	t.Helper()
-	var a aftermath
+	var a effect
 	config := load.Config{Plan: p, Driver: etcd.New(p, 0), Control: atOnce{}, Measured: func() { a.look(t, client, p) }}
 	session, err := load.NewSession(config)
 	if err != nil {
@@ -130,7 +130,7 @@ func run(t *testing.T, client *clientv3.Client, p plan.Plan) aftermath {
 	return a
 }
 
-func (a *aftermath) look(t *testing.T, client *clientv3.Client, p plan.Plan) {
+func (a *effect) look(t *testing.T, client *clientv3.Client, p plan.Plan) {
 	found, err := client.Get(t.Context(), prefix, clientv3.WithPrefix())
 	if err != nil {
 		t.Error(err)
@@ -156,7 +156,7 @@ func (a *aftermath) look(t *testing.T, client *clientv3.Client, p plan.Plan) {
 	slices.Sort(a.Leases)
 }
 
-func (a *aftermath) count(s *results.Snapshot) {
+func (a *effect) count(s *results.Snapshot) {
 	a.Requests, a.Failed = map[spec.RPC]map[results.Phase]uint64{}, map[string]uint64{}
 	for rpc, phases := range s.Requests {
 		for _, phase := range []results.Phase{results.PhasePreload, results.PhaseMeasured} {

@@ -58,7 +58,7 @@ type Driver struct {
 	reached []string
 	// transport carries the load, over conns.
 	transport transport
-	conns     []*placed
+	conns     []*memberConn
 	// answerers are the members that answered the load.
 	answerers answerers
 	// contenders are the clients with a session.

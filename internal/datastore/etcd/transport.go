@@ -28,8 +28,8 @@ type connection interface {
 // transports has the constructor of each transport. Each registers itself here.
 var transports = map[spec.Transport]func(*Driver) transport{}
 
-// placed is a connection of the load, with its address.
-type placed struct {
+// memberConn is a connection of the load, with its address.
+type memberConn struct {
 	connection
 	number   int
 	endpoint string
@@ -44,7 +44,7 @@ func (d *Driver) Connect(ctx context.Context, number int) (load.Conn, error) {
 	}
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
-	d.conns = append(d.conns, &placed{connection: c, number: number, endpoint: endpoint})
+	d.conns = append(d.conns, &memberConn{connection: c, number: number, endpoint: endpoint})
 	d.follow()
 	return c, nil
 }
@@ -58,7 +58,7 @@ func (d *Driver) endpointOf(connection int) string {
 }
 
 // place moves c to the address where it belongs now. If that fails, c stays and its requests report errors.
-func (d *Driver) place(ctx context.Context, c *placed) {
+func (d *Driver) place(ctx context.Context, c *memberConn) {
 	if endpoint := d.endpointOf(c.number); endpoint != c.endpoint && c.move(ctx, endpoint) == nil {
 		c.endpoint = endpoint
 	}

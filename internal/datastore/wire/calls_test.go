@@ -181,11 +181,11 @@ func waited(conn *Conn) (idle bool) {
 func TestCallsAreCanceled(t *testing.T) {
 	hanging, begun, release := hang()
 	defer release()
-	greeted := serve(t, "127.0.0.1:0", &lineServer{call: hanging})
+	established := serve(t, "127.0.0.1:0", &lineServer{call: hanging})
 	arrived := make(chan net.Conn, 1)
 	silent := wiretest.Accept(t, func(c net.Conn) { arrived <- c })
 	client := newLineClient(t, lineConfig{Config: Config{DialTimeout: time.Minute, Loops: 1}})
-	way := open(t, client, greeted)
+	way := open(t, client, established)
 	greeting := dialInBackground(client, silent)
 	<-arrived
 	for linked := false; !linked; {

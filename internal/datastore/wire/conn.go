@@ -126,10 +126,10 @@ func (c *Conn) signalOpened(err error) {
 	}
 }
 
-// greeted is called after each flush of a link. It reports the first greeting, and ends the back-off once the link has
+// established is called after each flush of a link. It reports the first greeting, and ends the back-off once the link has
 // answered a call.
-func (c *Conn) greeted(k *Link) {
-	if k == c.current && k.session.Greeted() {
+func (c *Conn) established(k *Link) {
+	if k == c.current && k.session.Established() {
 		c.signalOpened(nil)
 	}
 	if k.answered {
@@ -156,7 +156,7 @@ func (c *Conn) retire(k *Link, why string) {
 // lost is called when a link has broken.
 func (c *Conn) lost(k *Link, why string) {
 	c.retire(k, why)
-	if !k.session.Greeted() {
+	if !k.session.Established() {
 		c.signalOpened(errors.New(why))
 	}
 }
@@ -288,7 +288,7 @@ func (c *Conn) expectGreeting(k *Link) {
 	time.AfterFunc(limit, func() {
 		c.loop.Post(func() {
 			switch {
-			case !k.session.Greeted():
+			case !k.session.Established():
 				k.lose("the server sent no " + c.client.config.Greeting + " within " + limit.String())
 			case c.attempt != nil && c.attempt.link == k:
 				k.lose("it gave no answer within " + limit.String())

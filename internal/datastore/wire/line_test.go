@@ -81,8 +81,8 @@ type lines struct {
 	out             []byte
 	written, before int
 	// open are the calls that were sent. waiting are those that wait for the greeting.
-	open, waiting    []*lineSlot
-	greeted, closing bool
+	open, waiting        []*lineSlot
+	established, closing bool
 	// question is the state of the request for the server's name; pause is the pause before the next.
 	question question
 	pause    time.Duration
@@ -116,11 +116,11 @@ func (s *lines) Receive(read []byte) (consumed int, err error) {
 
 func (s *lines) act(line []byte) error {
 	switch {
-	case !s.greeted:
+	case !s.established:
 		if string(line) != greetingLine {
 			return fmt.Errorf("it begins with %q", line)
 		}
-		s.greeted = true
+		s.established = true
 		s.begin()
 	case string(line) == goodbyeLine:
 		s.closing = true
@@ -165,7 +165,7 @@ func (s *lines) answer(line []byte) error {
 
 // start sends a call, or queues it.
 func (s *lines) start(a *lineSlot) {
-	if !s.greeted {
+	if !s.established {
 		s.waiting = append(s.waiting, a)
 		return
 	}
@@ -204,15 +204,15 @@ func (s *lines) Wrote(n int, at load.Instant) {
 	}
 }
 
-// Greeted implements Session.
-func (s *lines) Greeted() bool { return s.greeted }
+// Established implements Session.
+func (s *lines) Established() bool { return s.established }
 
 // Introduce implements Session.
 func (s *lines) Introduce() bool {
 	if s.name == "" {
 		return false
 	}
-	if s.question = waits; s.greeted {
+	if s.question = waits; s.established {
 		s.ask()
 	}
 	return true

@@ -193,7 +193,7 @@ func (k *Link) flush() {
 	if !k.tryWrite() {
 		return
 	}
-	k.conn.greeted(k)
+	k.conn.established(k)
 	if k.session.Open() {
 		return
 	}

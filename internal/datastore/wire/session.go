@@ -13,8 +13,8 @@ type Session interface {
 	Output() []byte
 	// Wrote reports that the first n bytes of Output were written, at this instant.
 	Wrote(n int, at load.Instant)
-	// Greeted returns whether the server has shown that it speaks the protocol.
-	Greeted() bool
+	// Established returns whether the server has shown that it speaks the protocol.
+	Established() bool
 	// Introduce sends the requests that must be answered before the link takes calls, and returns whether there are
 	// any. If so, the session calls Link.Introduced later. Otherwise calls may start at once.
 	Introduce() bool

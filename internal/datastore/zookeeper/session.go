@@ -167,9 +167,9 @@ func (s *session) dial(network, address string, _ time.Duration) (net.Conn, erro
 type socket struct {
 	net.Conn
 	session *session
-	// greeted: the first request, which opens the session, was written. gotResponse: a byte of
+	// established: the first request, which opens the session, was written. gotResponse: a byte of
 	// a response was read.
-	greeted, gotResponse bool
+	established, gotResponse bool
 	// length has the bytes read so far of the next response's length. left is how many
 	// bytes of the current response are still to be read.
 	length []byte
@@ -206,10 +206,10 @@ func hungUp(err error) error {
 
 // rpc returns the name of a request, and an empty string for a ping, which is not counted.
 func (c *socket) rpc(frame []byte) spec.RPC {
-	if c.greeted {
+	if c.established {
 		return rpcs[int32(binary.BigEndian.Uint32(frame[codeAt:codeEnd]))]
 	}
-	c.greeted = true
+	c.established = true
 	if binary.BigEndian.Uint64(frame[sessionAt:sessionEnd]) != 0 {
 		return spec.RPCResumeSession
 	}

@@ -82,7 +82,7 @@ func distance(sample []float64, want func(float64) float64) (d float64) {
 // If the rate changes, the arrivals follow it: mapped to the numbers that an even schedule has at these times, they are
 // uniform.
 func TestPoissonFollowsTheRate(t *testing.T) {
-	for name, stages := range map[string][]spec.Stretch{
+	for name, stages := range map[string][]spec.Stage{
 		"ramp up": {over(0, 2_000, 60)}, "ramp down": {over(2_000, 0, 60)}, "stages": {over(100, 100, 10), over(0, 0, 10), over(3_000, 3_000, 20)},
 	} {
 		s, total := Stages(stages...), float64(totalOf(stages))
@@ -101,7 +101,7 @@ func TestPoissonFollowsTheRate(t *testing.T) {
 }
 
 // integralOf returns the mean number of arrivals before a time.
-func integralOf(stages []spec.Stretch, seconds float64) (n float64) {
+func integralOf(stages []spec.Stage, seconds float64) (n float64) {
 	for _, s := range stages {
 		t := min(seconds, float64(s.Seconds))
 		n += float64(s.From)*t + float64(s.To-s.From)*t*t/float64(2*s.Seconds)

@@ -9,10 +9,10 @@ import (
 
 // Schedule is the rate of arrivals over time. The zero Schedule has no arrivals.
 type Schedule struct {
-	segments []segment
+	stages []stage
 }
 
-// endless is the length of a segment without an end.
+// endless is the length of a stage without an end.
 const endless = math.MaxInt64
 
 // PerSecond returns the endless schedule with this many arrivals per second.
@@ -20,22 +20,22 @@ func PerSecond(rate int64) Schedule {
 	if rate <= 0 {
 		return Schedule{}
 	}
-	return Schedule{[]segment{{
+	return Schedule{[]stage{{
 		from: uint64(rate), to: uint64(rate), length: endless, end: position{whole: math.MaxUint64},
 	}}}
 }
 
-// Stages returns the schedule of these stretches, one after the other. It ends with the last. Rates of up to 10,000,000
+// Stages returns the schedule of these stages, one after the other. It ends with the last. Rates of up to 10,000,000
 // per second over at most a week do not overflow.
-func Stages(stages ...spec.Stretch) Schedule {
+func Stages(stages ...spec.Stage) Schedule {
 	var s Schedule
-	var next segment
-	for _, stage := range stages {
-		next.from, next.to = uint64(stage.From), uint64(stage.To)
-		next.length = uint64(stage.Seconds) * uint64(time.Second)
-		next.end = next.first.plus(half((next.from + next.to) * uint64(stage.Seconds)))
-		s.segments = append(s.segments, next)
-		next = segment{start: next.start + next.length, first: next.end}
+	var next stage
+	for _, given := range stages {
+		next.from, next.to = uint64(given.From), uint64(given.To)
+		next.length = uint64(given.Seconds) * uint64(time.Second)
+		next.end = next.first.plus(half((next.from + next.to) * uint64(given.Seconds)))
+		s.stages = append(s.stages, next)
+		next = stage{start: next.start + next.length, first: next.end}
 	}
 	return s
 }
@@ -48,19 +48,19 @@ func (s Schedule) At(n uint64) time.Duration {
 	return due
 }
 
-// reach returns when the schedule exceeds a position, and the index of the segment in which it does. The search begins
-// at segment from.
+// reach returns when the schedule exceeds a position, and the index of the stage in which it does. The search begins
+// at stage from.
 func (s Schedule) reach(p position, from int) (due time.Duration, index int) {
-	for i := from; i < len(s.segments); i++ {
-		if segment := &s.segments[i]; p.isBefore(segment.end) {
-			return segment.reach(p), i
+	for i := from; i < len(s.stages); i++ {
+		if stage := &s.stages[i]; p.isBefore(stage.end) {
+			return stage.reach(p), i
 		}
 	}
-	return math.MaxInt64, len(s.segments)
+	return math.MaxInt64, len(s.stages)
 }
 
-// segment is a stage at its place in the schedule.
-type segment struct {
+// stage is a stage at its place in the schedule.
+type stage struct {
 	// from and to are the rate at both ends, per second.
 	from, to uint64
 	// start and length are in nanoseconds.
@@ -69,8 +69,8 @@ type segment struct {
 	first, end position
 }
 
-// reach returns when the schedule exceeds a position of this segment.
-func (s *segment) reach(p position) time.Duration {
+// reach returns when the schedule exceeds a position of this stage.
+func (s *stage) reach(p position) time.Duration {
 	p = p.minus(s.first)
 	if s.from != s.to {
 		return time.Duration(s.start + s.climb(p))
@@ -85,7 +85,7 @@ func (s *segment) reach(p position) time.Duration {
 //
 // with t in seconds, does not exceed p. Both sides are multiplied by 2·length and by the nanoseconds of a second, so
 // that they are integers.
-func (s *segment) climb(p position) uint64 {
+func (s *stage) climb(p position) uint64 {
 	target := p.times(product(2*s.length, uint64(time.Second)))
 	low, high := s.bracket(s.guess(p.arrivals()), target)
 	for low < high {
@@ -99,7 +99,7 @@ func (s *segment) climb(p position) uint64 {
 }
 
 // integral returns the left side of climb's equation, multiplied: t·(2·length·from ± slope·t).
-func (s *segment) integral(t uint64) wide {
+func (s *stage) integral(t uint64) wide {
 	rate := product(2*s.length, s.from)
 	if s.to > s.from {
 		return rate.plus(product(s.to-s.from, t)).times(t)
@@ -109,7 +109,7 @@ func (s *segment) integral(t uint64) wide {
 
 // guess solves climb's equation in floating point. The error is some nanoseconds, and more where a falling rate nears
 // zero.
-func (s *segment) guess(arrivals float64) uint64 {
+func (s *stage) guess(arrivals float64) uint64 {
 	from, to := float64(s.from), float64(s.to)
 	length := float64(s.length) / float64(time.Second)
 	root := math.Sqrt(max(0, from*from+2*(to-from)*arrivals/length))
@@ -120,7 +120,7 @@ func (s *segment) guess(arrivals float64) uint64 {
 }
 
 // bracket moves from a guess, in doubling steps, to a lower and an upper bound of climb's result.
-func (s *segment) bracket(guess uint64, target wide) (low, high uint64) {
+func (s *stage) bracket(guess uint64, target wide) (low, high uint64) {
 	low, high = guess, guess
 	for step := uint64(1); low > 0 && s.integral(low).isAbove(target); step *= 2 {
 		low -= min(step, low)

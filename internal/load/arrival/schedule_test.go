@@ -13,7 +13,7 @@ import (
 )
 
 // Shapes of schedules, by name.
-var shapes = map[string][]spec.Stretch{
+var shapes = map[string][]spec.Stage{
 	"one rate":             {over(500, 500, 60)},
 	"up":                   {over(100, 1_000, 30)},
 	"up from nothing":      {over(0, 7, 11)},
@@ -30,14 +30,14 @@ var shapes = map[string][]spec.Stretch{
 	"the greatest descent": {over(10_000_000, 0, 604_800)},
 }
 
-// over returns a stretch of so many seconds.
-func over(from, to, seconds int64) spec.Stretch {
-	return spec.Stretch{From: from, To: to, Seconds: seconds}
+// over returns a stage of so many seconds.
+func over(from, to, seconds int64) spec.Stage {
+	return spec.Stage{From: from, To: to, Seconds: seconds}
 }
 
 // exact is Schedule.At in arithmetic of unlimited precision: the greatest nanosecond at which the integral of the rate
 // does not exceed n + part/2^32.
-func exact(stages []spec.Stretch, p position) time.Duration {
+func exact(stages []spec.Stage, p position) time.Duration {
 	rest := new(big.Rat).SetFrac(
 		new(big.Int).Add(new(big.Int).Lsh(new(big.Int).SetUint64(p.whole), places), big.NewInt(int64(p.part))),
 		new(big.Int).Lsh(big.NewInt(1), places))
@@ -53,7 +53,7 @@ func exact(stages []spec.Stretch, p position) time.Duration {
 	return math.MaxInt64
 }
 
-func exactIn(s spec.Stretch, arrivals *big.Rat) time.Duration {
+func exactIn(s spec.Stage, arrivals *big.Rat) time.Duration {
 	second := big.NewRat(1e9, 1)
 	beyond := func(ns int) bool {
 		t := new(big.Rat).Quo(big.NewRat(int64(ns), 1), second)
@@ -64,7 +64,7 @@ func exactIn(s spec.Stretch, arrivals *big.Rat) time.Duration {
 	return time.Duration(sort.Search(int(s.Seconds*1e9)+1, beyond) - 1)
 }
 
-func totalOf(stages []spec.Stretch) (arrivals int64) {
+func totalOf(stages []spec.Stage) (arrivals int64) {
 	for _, s := range stages {
 		arrivals += (s.From + s.To) * s.Seconds
 	}
@@ -138,7 +138,7 @@ func TestAtNeverWrapsAround(t *testing.T) {
 
 func TestNothingIsDueWithoutARate(t *testing.T) {
 	for name, s := range map[string]Schedule{
-		"no rate": PerSecond(0), "below zero": PerSecond(-1), "no stages": Stages(), "a pause": Stages(spec.Stretch{Seconds: 9}), "zero": {},
+		"no rate": PerSecond(0), "below zero": PerSecond(-1), "no stages": Stages(), "a pause": Stages(spec.Stage{Seconds: 9}), "zero": {},
 	} {
 		if got := s.At(0); got != math.MaxInt64 {
 			t.Errorf("%s: the first arrival is due at %v, wanted never", name, got)
@@ -193,7 +193,7 @@ func BenchmarkNext(b *testing.B) {
 }
 
 func ExampleStages() {
-	s := Stages(spec.Stretch{From: 0, To: 4, Seconds: 2}, spec.Stretch{From: 2, To: 2, Seconds: 1})
+	s := Stages(spec.Stage{From: 0, To: 4, Seconds: 2}, spec.Stage{From: 2, To: 2, Seconds: 1})
 	for n := range uint64(6) {
 		fmt.Println(s.At(n).Round(time.Millisecond))
 	}

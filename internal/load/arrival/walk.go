@@ -13,10 +13,10 @@ type Share struct {
 // Walk iterates over one pod's arrivals in a schedule. It is used by one goroutine at a time and does not allocate.
 type Walk struct {
 	schedule Schedule
-	// segment is the index of the current segment of the schedule.
-	segment int
-	at      position
-	due     time.Duration
+	// stage is the index of the current stage of the schedule.
+	stage int
+	at    position
+	due   time.Duration
 	// stride is the distance between evenly spaced arrivals; for a Poisson process, the mean distance.
 	stride uint64
 	// gaps is nil for evenly spaced arrivals.
@@ -59,7 +59,7 @@ func (w *Walk) Skip(n int64) {
 
 func (w *Walk) moveTo(p position) {
 	w.at = p
-	w.due, w.segment = w.schedule.reach(p, w.segment)
+	w.due, w.stage = w.schedule.reach(p, w.stage)
 }
 
 // exponential draws independent gaps of an exponential distribution.

@@ -154,7 +154,7 @@ func TestWhereTheAnswerGoes(t *testing.T) {
 			if err := cmd.Flags().Parse(tc.args); err != nil {
 				t.Fatal(err)
 			}
-			if err := errors.Join(f.following.check(), f.destinations.open(&out, f.following), tool.conclude(run, nil, f.following)); err != nil {
+			if err := errors.Join(f.following.check(), f.destinations.open(&out, f.following), tool.showEnded(run, nil, f.following)); err != nil {
 				t.Fatal(err)
 			}
 			if !strings.Contains(out.String(), tc.out) || strings.Contains(out.String(), tc.notOut) || strings.Count(out.String(), "\n") > tc.lines {

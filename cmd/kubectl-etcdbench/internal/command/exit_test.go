@@ -152,7 +152,7 @@ func TestStrictDoubtsASuite(t *testing.T) {
 	}
 	for strict, want := range map[bool]int{false: exitDone, true: exitUnknown} {
 		quiet := &tool{Streams: Streams{Out: io.Discard}}
-		if got, why := statusOf(quiet.concludeSuite(s, nil, following{strict: strict, destinations: outputs})); got != want {
+		if got, why := statusOf(quiet.showEndedSuite(s, nil, following{strict: strict, destinations: outputs})); got != want {
 			t.Errorf("strict is %v: got %d (%s), wanted %d", strict, got, why, want)
 		}
 	}

@@ -33,8 +33,8 @@ type followed[T client.Object] struct {
 	prefix string
 	// seen returns a function that shows each new state.
 	seen func(*screen.Screen) func(T)
-	// conclude writes the result and returns the exit status.
-	conclude func(T) error
+	// showEnded writes the result and returns the exit status.
+	finish func(T) error
 }
 
 func (t *tool) followRun(cluster *follow.Cluster, key client.ObjectKey, flags following) *followed[*v1alpha1.EtcdBenchmark] {
@@ -42,10 +42,10 @@ func (t *tool) followRun(cluster *follow.Cluster, key client.ObjectKey, flags fo
 		tool: t, flags: flags,
 		follower: &follow.Follower[*v1alpha1.EtcdBenchmark]{Kind: follow.Runs, Cluster: cluster, Key: key},
 		seen:     func(s *screen.Screen) func(*v1alpha1.EtcdBenchmark) { return seenBy(s, flags) },
-		conclude: func(run *v1alpha1.EtcdBenchmark) error {
+		finish: func(run *v1alpha1.EtcdBenchmark) error {
 			ctx, cancel := withTimeout(t.interrupts.leave, reportLimit)
 			defer cancel()
-			return t.conclude(run, cluster.Report(ctx, run), flags)
+			return t.showEnded(run, cluster.Report(ctx, run), flags)
 		},
 	}
 }
@@ -57,8 +57,8 @@ func (t *tool) followSuite(cluster *follow.Cluster, key client.ObjectKey, exists
 		follower: &follow.Follower[*v1alpha1.EtcdBenchmarkSuite]{Kind: follow.Suites, Cluster: cluster, Key: key},
 		prefix:   "suite/",
 		seen:     func(s *screen.Screen) func(*v1alpha1.EtcdBenchmarkSuite) { return suiteSeenBy(s, exists) },
-		conclude: func(s *v1alpha1.EtcdBenchmarkSuite) error {
-			return t.concludeSuite(s, func() *report.Document { return t.suiteDocument(cluster, s) }, flags)
+		finish: func(s *v1alpha1.EtcdBenchmarkSuite) error {
+			return t.showEndedSuite(s, func() *report.Document { return t.suiteDocument(cluster, s) }, flags)
 		},
 	}
 }
@@ -143,7 +143,7 @@ func (f *followed[T]) ended(object T, err error) error {
 	again := f.watchCommand()
 	switch {
 	case err == nil:
-		return f.conclude(object)
+		return f.finish(object)
 	// Compared without errors.Is: time-outs of the network are a DeadlineExceeded, too.
 	case err == context.DeadlineExceeded:
 		return &exitError{exitUnknown, fmt.Errorf("the %s %s has not finished after %s and continues. To follow it: %s", noun, key, f.flags.timeout, again)}

@@ -64,7 +64,7 @@ func (t *tool) runLocally(f *runFlags, m *manifest.Manifest) error {
 	if err != nil {
 		return err
 	}
-	return t.conclude(run, report, f.following)
+	return t.showEnded(run, report, f.following)
 }
 
 // admit returns the object that a cluster would have created.

@@ -158,8 +158,8 @@ func (t *tool) document(d *report.Document) *report.Document {
 	return d
 }
 
-// conclude writes the result of a finished run and returns its exit status. stored is its report, or nil.
-func (t *tool) conclude(run *v1alpha1.EtcdBenchmark, stored []byte, following following) error {
+// showEnded writes the result of a finished run and returns its exit status. stored is its report, or nil.
+func (t *tool) showEnded(run *v1alpha1.EtcdBenchmark, stored []byte, following following) error {
 	outputs, run := following.destinations, following.advice.Run(run)
 	write := func(f form, out io.Writer) error {
 		if f.make != nil {

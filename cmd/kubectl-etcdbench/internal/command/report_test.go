@@ -125,7 +125,7 @@ func TestReportFromACluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	operate(t, client.ObjectKeyFromObject(run), measured(0, 777))
-	operateSuite(t, s, func(s *v1alpha1.EtcdBenchmarkSuite) { suite.Conclude(s, true, time.Now()) })
+	operateSuite(t, s, func(s *v1alpha1.EtcdBenchmarkSuite) { suite.SetFinished(s, true, time.Now()) })
 	follow.wantStatus(t, exitUnknown)
 	c = call("", "report", "suite/small", "-n", key.Namespace, "-o", "html=suite.html", "-o", "md")
 	c.wantStatus(t, exitDone)

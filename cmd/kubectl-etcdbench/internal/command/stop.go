@@ -127,7 +127,7 @@ func stopped[T client.Object](ctx context.Context, f *followed[T], flags stopFla
 		return err
 	}
 	f.follower.UID = object.GetUID()
-	f.conclude = func(ended T) error {
+	f.finish = func(ended T) error {
 		_, err := fmt.Fprintf(f.Out, "The %s %s has ended as %s. For its result: %s\n", kind.Noun, key, kind.State(ended), f.watchCommand())
 		return err
 	}

@@ -172,14 +172,14 @@ func (l *localSuite) run() error {
 	for {
 		p, more := suite.Then(s, isClosed(l.interrupts.end))
 		if !more {
-			return l.conclude(isClosed(l.interrupts.end))
+			return l.finish(isClosed(l.interrupts.end))
 		}
 		if !l.rest() {
 			// Interrupted: the loop ends.
 			continue
 		}
 		if err := l.runOne(p); err != nil {
-			suite.Conclude(l.suite, true, time.Now())
+			suite.SetFinished(l.suite, true, time.Now())
 			return errors.Join(err, l.writeSuite(l.suite, l.reported, l.flags.following))
 		}
 	}
@@ -242,10 +242,10 @@ func (l *localSuite) progress(p suite.Planned) string {
 	return suite.Describe(l.suite, p) + screen.Remaining(suite.Estimate(l.suite, time.Now()), l.suite.Spec.Search != nil)
 }
 
-// conclude sets the conditions, writes the result and returns the exit status.
-func (l *localSuite) conclude(stopped bool) error {
-	suite.Conclude(l.suite, stopped, time.Now())
-	return l.concludeSuite(l.suite, l.reported, l.flags.following)
+// finish sets the conditions, writes the result and returns the exit status.
+func (l *localSuite) finish(stopped bool) error {
+	suite.SetFinished(l.suite, stopped, time.Now())
+	return l.showEndedSuite(l.suite, l.reported, l.flags.following)
 }
 
 // reported has the suite with the runs that have ended.

@@ -78,7 +78,7 @@ func endsRun(change func(*v1alpha1.EtcdBenchmark)) func(*v1alpha1.EtcdBenchmarkS
 
 // endsSuite ends a suite. stopped: a user stopped it.
 func endsSuite(stopped bool) func(*v1alpha1.EtcdBenchmarkSuite) {
-	return func(s *v1alpha1.EtcdBenchmarkSuite) { suite.Conclude(s, stopped, time.Now()) }
+	return func(s *v1alpha1.EtcdBenchmarkSuite) { suite.SetFinished(s, stopped, time.Now()) }
 }
 
 func passes(status metav1.ConditionStatus) func(*v1alpha1.EtcdBenchmark) {

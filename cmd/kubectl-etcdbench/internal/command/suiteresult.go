@@ -17,9 +17,9 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/verdict"
 )
 
-// concludeSuite writes the result of a finished suite and returns its exit status. read returns the document with its
+// showEndedSuite writes the result of a finished suite and returns its exit status. read returns the document with its
 // runs; it is called once if a form shows them.
-func (t *tool) concludeSuite(s *v1alpha1.EtcdBenchmarkSuite, read func() *report.Document, f following) error {
+func (t *tool) showEndedSuite(s *v1alpha1.EtcdBenchmarkSuite, read func() *report.Document, f following) error {
 	if err := t.writeSuite(s, read, f); err != nil {
 		return err
 	}

@@ -156,7 +156,7 @@ func describeOperation(r *workload.Run, w *workload.Workload, op workload.Operat
 		}
 		value = fmt.Sprintf("value %d %d bytes %08x", op.Value, len(data), crc32.ChecksumIEEE(data))
 	}
-	next, hold, more := w.After(op)
+	next, hold, more := w.Next(op, "")
 	return fmt.Sprintf("%s %d %s %s needs %d watched %d lease %d create %t page %d then %s %v %t",
 		op.Kind, op.Subject, key, value, op.Needs, op.Watched, op.Lease, op.Create, op.PageSize, next.Kind, hold, more)
 }

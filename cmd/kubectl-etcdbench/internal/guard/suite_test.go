@@ -72,7 +72,7 @@ func describeSuite(t *testing.T, manifest string) string {
 	}
 	d.add("played", play(t, s))
 	if suite.NeedsBaseline(s) == "" {
-		suite.Conclude(s, false, at.Add(time.Hour))
+		suite.SetFinished(s, false, at.Add(time.Hour))
 	}
 	d.add("table", written(t, func(w io.Writer) error { return render.WriteSuite(w, s) }))
 	d.addJSON(t, "status without results", withoutResults(s))

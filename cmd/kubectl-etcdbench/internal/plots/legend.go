@@ -38,15 +38,15 @@ func (k key) sample() vg.Length {
 	return sampleWidth
 }
 
-// placed is a key with its place: the distance from the left, and the row from the top.
-type placed struct {
+// placedKey is a key with its place: the distance from the left, and the row from the top.
+type placedKey struct {
 	key
 	text string
 	x    vg.Length
 	row  int
 }
 
-type legend []placed
+type legend []placedKey
 
 // layOut puts keys side by side. Keys that do not fit are counted in the last one.
 func layOut(keys []key) legend {
@@ -69,7 +69,7 @@ func flow(keys []key) (l legend) {
 		if x > edge && x+taken > width-edge {
 			x, row = edge, row+1
 		}
-		l = append(l, placed{key: k, text: text, x: x, row: row})
+		l = append(l, placedKey{key: k, text: text, x: x, row: row})
 		x += taken + 18
 	}
 	return l
@@ -102,7 +102,7 @@ func (l legend) draw(c *canvas, top vg.Length) {
 	}
 }
 
-func (p placed) drawSample(c *canvas, y vg.Length) {
+func (p placedKey) drawSample(c *canvas, y vg.Length) {
 	onto := draw.NewCanvas(c, c.width, c.height)
 	for i, b := range p.boxes {
 		c.SetColor(b)

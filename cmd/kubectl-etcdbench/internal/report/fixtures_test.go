@@ -98,7 +98,7 @@ func compared(t *testing.T, rounds int32, factor float64, change ...func(*v1alph
 		suite.Add(s, p, r.Object, start.Add(time.Minute))
 		runs = append(runs, r)
 	}
-	suite.Conclude(s, false, start.Add(time.Hour))
+	suite.SetFinished(s, false, start.Add(time.Hour))
 	return OfSuite(s, runs)
 }
 
@@ -125,7 +125,7 @@ func searched(t *testing.T) *Document {
 			d.Runs = append(d.Runs, r)
 		}
 	}
-	suite.Conclude(s, false, start.Add(time.Hour))
+	suite.SetFinished(s, false, start.Add(time.Hour))
 	return d
 }
 

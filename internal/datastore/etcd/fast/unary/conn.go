@@ -50,7 +50,7 @@ type Conn struct {
 	peer        peerSettings
 
 	// The receiving half.
-	greeted       bool
+	established   bool
 	header        headerReader
 	continued     continuation
 	receiveWindow int
@@ -86,8 +86,8 @@ func New(config *Config, pool *Pool) *Conn {
 	return c
 }
 
-// Greeted returns whether the peer's SETTINGS have arrived.
-func (c *Conn) Greeted() bool { return c.greeted }
+// Established returns whether the peer's SETTINGS have arrived.
+func (c *Conn) Established() bool { return c.established }
 
 // Open returns whether calls may be started. Once it is false it stays false.
 func (c *Conn) Open() bool { return !c.failed && !c.draining }

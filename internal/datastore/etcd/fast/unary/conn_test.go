@@ -267,7 +267,7 @@ func TestFirstFrameMustBeSettings(t *testing.T) {
 		"acknowledgement": func(p *peer) error { return p.framer.WriteSettingsAck() },
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := ungreeted(t, &config)
+			p := unestablished(t, &config)
 			p.must(write(p))
 			if p.tryDeliver() == nil {
 				t.Error("the client reports no violation")
@@ -277,7 +277,7 @@ func TestFirstFrameMustBeSettings(t *testing.T) {
 }
 
 func TestCallsWaitForTheGreeting(t *testing.T) {
-	p := ungreeted(t, &config)
+	p := unestablished(t, &config)
 	c := p.start("early")
 	if len(p.headers) != 0 {
 		t.Error("the call does not wait")

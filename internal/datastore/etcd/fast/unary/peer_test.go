@@ -77,13 +77,13 @@ type peer struct {
 // newPeer returns a server whose client has received the SETTINGS.
 func newPeer(t *testing.T, config *unary.Config, settings ...http2.Setting) *peer {
 	t.Helper()
-	p := ungreeted(t, config)
+	p := unestablished(t, config)
 	p.must(p.framer.WriteSettings(settings...))
 	p.deliver()
 	return p
 }
 
-func ungreeted(t *testing.T, config *unary.Config) *peer {
+func unestablished(t *testing.T, config *unary.Config) *peer {
 	p := &peer{
 		t: t, conn: unary.New(config, unary.NewPool(&buffer.Pool{})),
 		bodies: map[uint32]string{}, headers: map[uint32]map[string]hpack.HeaderField{}, blocks: map[uint32][]byte{},

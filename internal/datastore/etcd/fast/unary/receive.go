@@ -38,7 +38,7 @@ func (c *Conn) goAway(err error) {
 
 // act handles one frame.
 func (c *Conn) act(h frame.Header, payload []byte) error {
-	if !c.greeted && h.Kind != frame.Settings {
+	if !c.established && h.Kind != frame.Settings {
 		return violation(frame.ProtocolError, "the first frame is not SETTINGS")
 	}
 	if c.continued.frames > 0 && h.Kind != frame.Continuation {

@@ -26,7 +26,7 @@ const maxUnwritten = 4 << 20
 
 // mayOpen returns whether one more stream may be opened now.
 func (c *Conn) mayOpen() bool {
-	return c.greeted && !c.draining && uint32(c.streams.length) < c.peer.streams && len(c.Output()) < maxUnwritten
+	return c.established && !c.draining && uint32(c.streams.length) < c.peer.streams && len(c.Output()) < maxUnwritten
 }
 
 // admit opens waiting streams, as far as the peer allows it.

@@ -10,7 +10,7 @@ func (c *Conn) onSettings(h frame.Header, payload []byte) error {
 	if h.Flags.Has(frame.Ack) {
 		return c.onSettingsAck(payload)
 	}
-	if !c.greeted {
+	if !c.established {
 		c.peer.streams = math.MaxUint32
 	}
 	var err error
@@ -29,14 +29,14 @@ func (c *Conn) onSettings(h frame.Header, payload []byte) error {
 		return err
 	}
 	out.bytes = frame.AppendSettingsAck(out.bytes)
-	c.greeted = true
+	c.established = true
 	c.unblock()
 	c.admit()
 	return nil
 }
 
 func (c *Conn) onSettingsAck(payload []byte) error {
-	if !c.greeted {
+	if !c.established {
 		return violation(frame.ProtocolError, "the first frame is not SETTINGS but its acknowledgement")
 	}
 	if len(payload) > 0 {

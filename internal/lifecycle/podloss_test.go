@@ -33,25 +33,25 @@ func left(stage results.Stage) func(*Pod) {
 func killedDeleting(p *Pod) {
 	live := &results.Snapshot{Stage: results.StageCleaning, Cleaning: results.CleaningKeysLeft}
 	p.State, p.Exit, p.Exited, p.Final = PodEnded, "ended with exit code 137 (Error)", true, nil
-	p.Conclude(live, nil)
+	p.Choose(live, nil)
 }
 
 func evicted(p *Pod) {
-	p.Conclude(&results.Snapshot{Stage: results.StageDone, Stopped: true, Cleaning: results.CleaningKeysDeleted}, nil)
+	p.Choose(&results.Snapshot{Stage: results.StageDone, Stopped: true, Cleaning: results.CleaningKeysDeleted}, nil)
 }
 
 func gave(stage results.Stage) func(*Pod) {
-	return func(p *Pod) { p.Conclude(&results.Snapshot{Stage: stage, Cleaning: results.CleaningKeysDeleted}, nil) }
+	return func(p *Pod) { p.Choose(&results.Snapshot{Stage: stage, Cleaning: results.CleaningKeysDeleted}, nil) }
 }
 
 func TestAPodThatIsLost(t *testing.T) {
 	soon := t0.Add(10 * time.Second)
 	failed := func(p *Pod) {
-		p.Conclude(&results.Snapshot{Stage: results.StageDone, Failure: &results.Failure{Reason: results.FailureTLSFailed, Message: "expired"}}, nil)
+		p.Choose(&results.Snapshot{Stage: results.StageDone, Failure: &results.Failure{Reason: results.FailureTLSFailed, Message: "expired"}}, nil)
 	}
 	diedDeleting := func(p *Pod) {
 		p.State, p.Exit = PodEnded, "ended"
-		p.Conclude(&results.Snapshot{Stage: results.StageCleaning}, &results.Snapshot{Stage: results.StageDraining})
+		p.Choose(&results.Snapshot{Stage: results.StageCleaning}, &results.Snapshot{Stage: results.StageDraining})
 	}
 	abandoned := func(p *Pod) { p.DeleteBy = t0.Add(-abandonedAfter) }
 	tests := map[string]struct {

@@ -20,7 +20,7 @@ func silent(name string) change {
 	}
 }
 
-func TestAftermath(t *testing.T) {
+func TestAfterTheEnd(t *testing.T) {
 	completed := finished(v1alpha1.ReasonCompleted)
 	ttl := func(n int32) change { return func(o *Observed) { o.Run.Spec.TTLSecondsAfterFinished = &n } }
 	cleanup := func(c Cleanup) change { return func(o *Observed) { c.Exists = true; o.Cleanup = c } }

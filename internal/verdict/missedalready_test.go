@@ -27,7 +27,7 @@ func putsOf(fast, slow int, change ...func(*results.Snapshot)) *results.Snapshot
 }
 
 // At 1,000 requests per second for 10 s there are at most 10,610 requests, and 106 of them may be above the p99.
-func TestHopeless(t *testing.T) {
+func TestMissedAlready(t *testing.T) {
 	p99 := runtest.MaxLatency(spec.StatisticP99, 25_000)
 	atRate := func(b *v1alpha1.EtcdBenchmark) {
 		b.Spec.Load.Rate, b.Spec.Load.DurationSeconds, b.Spec.Load.Requests = &spec.Rate{PerSecond: 1000}, new(int32(10)), nil
@@ -68,9 +68,9 @@ func TestHopeless(t *testing.T) {
 		"an operation of no load": {atRate, rangeLatency(), []*results.Snapshot{putsOf(0, 2000)}, false},
 	} {
 		b := runtest.Puts(tc.load, runtest.Objectives(tc.objective))
-		why := Hopeless(b, tc.snapshots)
+		why := MissedAlready(b, tc.snapshots)
 		if (why != "") != tc.want {
-			t.Errorf("%s: found %q, wanted hopeless: %v", name, why, tc.want)
+			t.Errorf("%s: found %q, wanted missed already: %v", name, why, tc.want)
 		}
 	}
 	// However well the rest of the run goes, the objective is missed. With one slow request less it is not.

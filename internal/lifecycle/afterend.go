@@ -41,9 +41,9 @@ func letGo(o Observed, d *Decision, now time.Time) {
 	}
 }
 
-// decideAftermath handles a finished run: it releases the pods, has the keys deleted, removes the finalizer, and
+// decideAfterEnd handles a finished run: it releases the pods, has the keys deleted, removes the finalizer, and
 // deletes the object when its TTL has expired.
-func decideAftermath(o Observed, now time.Time) *Decision {
+func decideAfterEnd(o Observed, now time.Time) *Decision {
 	if !o.finished() {
 		return nil
 	}

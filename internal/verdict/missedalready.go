@@ -10,9 +10,9 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
-// Hopeless returns why a run that goes on can no longer meet an objective on a percentile; empty if it can. More requests
+// MissedAlready returns why a run that goes on can no longer meet an objective on a percentile; empty if it can. More requests
 // have been too slow than may be in the whole run, whose number of requests must be known.
-func Hopeless(b *v1alpha1.EtcdBenchmark, snapshots []*results.Snapshot) string {
+func MissedAlready(b *v1alpha1.EtcdBenchmark, snapshots []*results.Snapshot) string {
 	run := b.Resolved()
 	most, known := mostRequests(run.Load)
 	for _, o := range run.Objectives {

@@ -113,7 +113,7 @@ func recordEvent(t *testing.T, p lifecycle.Pod, reported *results.Snapshot) (v1a
 	t.Helper()
 	run := newRun("ns", "run", func(run *v1alpha1.EtcdBenchmark) { run.UID = "0123456789ab" })
 	reported.RunUID, reported.Index, reported.Transport, reported.Cleaning = string(run.UID), p.Index, spec.TransportClient, results.CleaningKeysLeft
-	p.Conclude(reported, nil)
+	p.Choose(reported, nil)
 	keepResults(run, lifecycle.Observed{Run: run, Pods: []lifecycle.Pod{p}}, nil, time.Now())
 	next := lifecycle.Pod{Index: p.Index, Name: p.Name, State: p.State, Unreachable: p.Unreachable}
 	podResults{run: run, scraped: map[string]collector.Result{p.Name: {Unreachable: p.Unreachable}}}.conclude(&next, time.Now())

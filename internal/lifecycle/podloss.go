@@ -13,8 +13,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
-// lossOf returns how a pod was lost, nil if it was not.
-func lossOf(p Pod, now time.Time) *Problem {
+// podLoss returns how a pod was lost, nil if it was not.
+func podLoss(p Pod, now time.Time) *Problem {
 	if t := podProblem(p); t != nil {
 		return t
 	}
@@ -28,13 +28,13 @@ func lossOf(p Pod, now time.Time) *Problem {
 // failure or a fired guard ends the run, because the reason applies to all pods. The loss of client pod 0 also ends the
 // run if the spec needs it: no other pod takes over its tasks.
 func (o Observed) continuesWithout(p Pod, now time.Time) bool {
-	if o.spec().OnPodLost != v1alpha1.PodLossContinue || o.status().StartAt == nil || lossOf(p, now) == nil {
+	if o.spec().OnPodLost != v1alpha1.PodLossContinue || o.status().StartAt == nil || podLoss(p, now) == nil {
 		return false
 	}
 	s := p.Newest()
 	reportsReason := s != nil && (s.Failure != nil || s.Fired != nil)
 	needed := benchmark.WatchesTarget(o.Run) || len(o.spec().Disturbances) > 0
-	return !reportsReason && !(needed && leavesTargetUnobserved(p)) && slices.ContainsFunc(o.Pods, func(other Pod) bool { return lossOf(other, now) == nil })
+	return !reportsReason && !(needed && leavesTargetUnobserved(p)) && slices.ContainsFunc(o.Pods, func(other Pod) bool { return podLoss(other, now) == nil })
 }
 
 // leavesTargetUnobserved reports whether a lost pod is client pod 0 and was lost before the end of its window. Only
@@ -53,15 +53,15 @@ func (o Observed) losesItsWatch(p Pod) bool {
 // missingObservations is the note on a run that has lost client pod 0.
 const missingObservations = " Only client pod 0 observes the members and changes of the target, so these observations are missing."
 
-// lossNote describes the lost pods that the run continues without; empty if it has all pods.
-func lossNote(o Observed, now time.Time) string {
+// podLossNote describes the lost pods that the run continues without; empty if it has all pods.
+func podLossNote(o Observed, now time.Time) string {
 	var losses []string
 	note := ""
 	for _, p := range o.Pods {
 		if !o.continuesWithout(p, now) {
 			continue
 		}
-		loss := lossOf(p, now).Message
+		loss := podLoss(p, now).Message
 		losses = append(losses, strings.ToUpper(loss[:1])+loss[1:])
 		if leavesTargetUnobserved(p) {
 			note = missingObservations
@@ -134,6 +134,6 @@ func decidePartlyCompleted(o Observed, now time.Time) *Decision {
 	if did == 0 || did == len(o.Pods) || !ended && now.Before(cleansUntil(o)) {
 		return nil
 	}
-	message := fmt.Sprintf("%d of %d client pods completed their load and reported.%s%s", did, len(o.Pods), lossNote(o, now), stopNote(o))
+	message := fmt.Sprintf("%d of %d client pods completed their load and reported.%s%s", did, len(o.Pods), podLossNote(o, now), stopNote(o))
 	return finish(o, Problem{v1alpha1.ReasonPartlyCompleted, text.Shorten(message, maxMessage)})
 }
