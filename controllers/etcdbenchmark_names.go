@@ -60,7 +60,8 @@ func (r *EtcdBenchmarkReconciler) lookUpAll(ctx context.Context, wanted map[stri
 		lookUps.Go(func() {
 			addresses, err := r.lookUp(ctx, names)
 			if len(addresses) == 0 {
-				log.FromContext(ctx).Info("Could not look up a name, so it is not compared with the control plane's addresses", "name", key, "within", lookUpLimit.String(), "problem", cmp.Or(err, errNoAddress).Error())
+				log.FromContext(ctx).Info("Could not look up a name, so it is not compared with the control "+
+					"plane's addresses", "name", key, "within", lookUpLimit.String(), "problem", cmp.Or(err, errNoAddress).Error())
 				return
 			}
 			mu.Lock()

@@ -93,8 +93,11 @@ func (o *options) flags(stderr io.Writer) *flag.FlagSet {
 	flags.StringVar(&o.controlDir, "control-dir", plan.ControlDir, "`FOLDER` with the files that start and stop the run")
 	flags.StringVar(&o.terminationFile, "termination-file", plan.TerminationMessageFile, "`FILE` for the result, written before the process exits")
 	flags.StringVar(&o.metricsAddress, "metrics-address", ":"+strconv.Itoa(plan.MetricsPort), "`ADDRESS` at which "+plan.MetricsPath+" and "+plan.ReadyPath+" are served")
-	flags.DurationVar(&o.collectGrace, "collect-grace", plan.CollectGraceSeconds*time.Second, "maximum time for which a finished pod serves its final metrics; it stops earlier when the operator has collected them. A pod that failed before its measured window uses 3s")
-	flags.DurationVar(&o.podTimeout, plan.PodTimeoutFlag, 0, "of clean: how long it waits while a client pod of the run still changes its key. After that, and by default at once, it deletes nothing and fails")
+	flags.DurationVar(&o.collectGrace, "collect-grace", plan.CollectGraceSeconds*time.Second,
+		"maximum time for which a finished pod serves its final metrics; it stops earlier when the operator has "+
+			"collected them. A pod that failed before its measured window uses 3s")
+	flags.DurationVar(&o.podTimeout, plan.PodTimeoutFlag, 0, "of clean: how long it waits while a client pod of "+
+		"the run still changes its key. After that, and by default at once, it deletes nothing and fails")
 	return flags
 }
 
@@ -131,7 +134,9 @@ func (o options) readPlan() (plan.Plan, error) {
 		return plan.Plan{}, fmt.Errorf("reading the plan: %w", err)
 	}
 	if found := plan.Digest(data); o.planDigest != "" && found != o.planDigest {
-		return plan.Plan{}, fmt.Errorf("%s: the plan was replaced: found a plan with the SHA-256 %[3]s, wanted the operator's with %[2]s. Check who may write ConfigMaps in the run's namespace, then create the run again",
+		return plan.Plan{}, fmt.Errorf("%s: the plan was replaced: found a plan with the SHA-256 %[3]s, wanted the "+
+			"operator's with %[2]s. Check who may write ConfigMaps in the run's namespace, then create the run "+
+			"again",
 			path, o.planDigest, found)
 	}
 	p, err := plan.Decode(data)

@@ -50,12 +50,16 @@ func parseOptions(args []string, out io.Writer) (options, error) {
 	config.RegisterFlags(flags)
 	flags.StringVar(&o.clientImage, "client-image", "", "`IMAGE` of the client pods, normally the manager's own (required)")
 	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":8443", "`ADDRESS` of the manager's metrics, served with HTTPS to clients that RBAC allows to get /metrics; 0 turns them off")
-	flags.StringVar(&o.metricsCertificate, "metrics-certificate", "", "`FOLDER` with the certificate of the metrics: the files tls.crt and tls.key, read again when they change; by default the manager signs a certificate itself, which no scraper can verify")
+	flags.StringVar(&o.metricsCertificate, "metrics-certificate", "", "`FOLDER` with the certificate of the "+
+		"metrics: the files tls.crt and tls.key, read again when they change; by default the manager signs a "+
+		"certificate itself, which no scraper can verify")
 	flags.StringVar(&o.probeAddress, "health-probe-bind-address", ":8081", "`ADDRESS` of /healthz and /readyz; 0 turns them off")
 	flags.BoolVar(&o.leaderElect, "leader-elect", false, "elect a leader, so that only one of several replicas works")
 	flags.StringVar(&o.leaderElectionNamespace, "leader-election-namespace", "", "`NAMESPACE` of the leader's lease; by default the manager's own")
-	flags.Func("namespaces", "`NAMESPACES` of the runs, separated by commas; by default all. The operator leaves out a namespace that it may not read, and starts again when it may", appendNames(&o.namespaces))
-	flags.IntVar(&o.workers, "workers", controllers.DefaultWorkers, "how many runs the operator handles at a time. A higher number makes it faster when many runs end together, and sends more requests to the API server")
+	flags.Func("namespaces", "`NAMESPACES` of the runs, separated by commas; by default all. The operator leaves "+
+		"out a namespace that it may not read, and starts again when it may", appendNames(&o.namespaces))
+	flags.IntVar(&o.workers, "workers", controllers.DefaultWorkers, "how many runs the operator handles at a time. "+
+		"A higher number makes it faster when many runs end together, and sends more requests to the API server")
 	o.registerCaps(flags)
 	flags.BoolVar(&o.version, "version", false, "print the version and exit")
 	if err := parse(flags, usage, args, out); err != nil {
@@ -82,11 +86,18 @@ func parse(flags *flag.FlagSet, usage string, args []string, out io.Writer) erro
 
 // registerCaps adds the flags that limit all runs.
 func (o *options) registerCaps(flags *flag.FlagSet) {
-	flags.Func("allowed-endpoints", "`HOSTS` to which runs may send load, separated by commas: CIDRs such as 10.0.0.0/8, names such as *.etcd.svc; by default any", listOf(&o.caps.Endpoints, controllers.ParseHostPattern))
-	flags.Func("control-plane-endpoints", "`ADDRESSES` of etcd clusters that Kubernetes API servers use, separated by commas. Each is a CIDR or a name as for --allowed-endpoints, with or without a port (10.0.0.1:2379). The operator resolves names. It refuses runs against these addresses, unless they set spec.guard.acknowledgeControlPlane", listOf(&o.caps.ControlPlane, controllers.ParseEndpointPattern))
+	flags.Func("allowed-endpoints", "`HOSTS` to which runs may send load, separated by commas: CIDRs such as "+
+		"10.0.0.0/8, names such as *.etcd.svc; by default any", listOf(&o.caps.Endpoints, controllers.ParseHostPattern))
+	flags.Func("control-plane-endpoints", "`ADDRESSES` of etcd clusters that Kubernetes API servers use, separated "+
+		"by commas. Each is a CIDR or a name as for --allowed-endpoints, with or without a port (10.0.0.1:2379). "+
+		"The operator resolves names. It refuses runs against these addresses, unless they set "+
+		"spec.guard.acknowledgeControlPlane", listOf(&o.caps.ControlPlane, controllers.ParseEndpointPattern))
 	flags.Int64Var(&o.caps.PodsPerRun, "max-pods-per-run", 0, "maximum number of client pods per run; 0: no limit")
 	flags.Int64Var(&o.caps.RunsPerNamespace, "max-runs-per-namespace", 0, "maximum number of runs of a namespace that run at a time; the others wait. 0: no limit")
-	flags.Int64Var(&o.caps.RatePerRun, "max-rate-per-run", 0, "maximum spec.load.rate of a run, in requests per second; 0: no limit. If this limit is set, the operator also refuses closed loops, because they have no rate. The limit does not apply to the preload (keys written before the load) and to spec.disturbances. It counts requests, and one request can make several calls to etcd")
+	flags.Int64Var(&o.caps.RatePerRun, "max-rate-per-run", 0, "maximum spec.load.rate of a run, in requests per "+
+		"second; 0: no limit. If this limit is set, the operator also refuses closed loops, because they have no "+
+		"rate. The limit does not apply to the preload (keys written before the load) and to spec.disturbances. It "+
+		"counts requests, and one request can make several calls to etcd")
 }
 
 // listOf reads a flag's comma-separated values into a list.

@@ -55,9 +55,13 @@ func meaning(c v1alpha1.Comparison) string {
 		}
 		return fmt.Sprintf("The rounds do not decide it yet: about %d like these would.", c.RoundsNeeded)
 	case v1alpha1.ReasonNoisy:
-		return fmt.Sprintf("The rounds differ too much from each other, or the change is too close to the tolerance: %d rounds like these would not decide it. Use a wider tolerance, longer runs, or a quieter machine.", max(maxNeeded, c.Rounds))
+		return fmt.Sprintf("The rounds differ too much from each other, or the change is too close to the "+
+			"tolerance: %d rounds like these would not decide it. Use a wider tolerance, longer runs, or a quieter "+
+			"machine.", max(maxNeeded, c.Rounds))
 	case v1alpha1.ReasonNotConcurrent:
-		return "The runs of the two sides overlapped, or did not take turns, so anything that changed over time looks like a difference between them. Run them in turn, one at a time, and let neither side always be first."
+		return "The runs of the two sides overlapped, or did not take turns, so anything that changed over time " +
+			"looks like a difference between them. Run them in turn, one at a time, and let neither side always be " +
+			"first."
 	case v1alpha1.ReasonEnvironmentDiffers:
 		return "That may have caused the difference. Run both sides in one environment, for example on one machine, or all client pods on nodes of one type (spec.pod.nodeSelector)."
 	case v1alpha1.ReasonExclusionsDiffer:

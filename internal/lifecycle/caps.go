@@ -124,7 +124,9 @@ func capEndpoints(o Observed) *Problem {
 	for _, endpoint := range o.status().Target.Endpoints {
 		if !o.Caps.allows(endpoint) {
 			return &Problem{v1alpha1.ReasonEndpointNotAllowed, fmt.Sprintf(
-				"The operator's configuration does not allow the target's address %s. It allows %s (--allowed-endpoints). Choose another target, or ask the operator's administrator to allow this address.", endpoint, o.Caps.Endpoints)}
+				"The operator's configuration does not allow the target's address %s. It allows %s "+
+					"(--allowed-endpoints). Choose another target, or ask the operator's administrator to allow "+
+					"this address.", endpoint, o.Caps.Endpoints)}
 		}
 	}
 	return nil

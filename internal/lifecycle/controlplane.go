@@ -130,7 +130,9 @@ func capControlPlane(o Observed) *Problem {
 		for _, p := range o.Caps.ControlPlane {
 			if via, matched := p.matches(endpoint, o.Target.Names); matched {
 				return &Problem{v1alpha1.ReasonControlPlaneTarget, fmt.Sprintf(
-					"The target's address %s belongs to a Kubernetes control plane (--control-plane-endpoints of the operator: %s). A load can take that cluster down. Choose another etcd, or set spec.guard.acknowledgeControlPlane: true to accept the risk.",
+					"The target's address %s belongs to a Kubernetes control plane (--control-plane-endpoints of "+
+						"the operator: %s). A load can take that cluster down. Choose another etcd, or set "+
+						"spec.guard.acknowledgeControlPlane: true to accept the risk.",
 					endpointVia(endpoint, via), p)}
 			}
 		}

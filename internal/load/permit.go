@@ -137,7 +137,8 @@ func (s *signs) proceed(ctx context.Context) bool {
 	if errors.Is(problem, ErrDisowned) || isRefused && since > plan.SendFor {
 		s.permit.end()
 		s.lost(Errorf(results.FailureOwnershipLost,
-			"the client pod sends nothing any more: %w. Its last sign of life was confirmed %s before. Find out what changed the keys of the run, or why the target refuses to write them", problem, text.Duration(since)))
+			"the client pod sends nothing any more: %w. Its last sign of life was confirmed %s before. Find out "+
+				"what changed the keys of the run, or why the target refuses to write them", problem, text.Duration(since)))
 		return false
 	}
 	if since >= plan.SignEvery-signAgain/2 {

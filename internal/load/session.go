@@ -76,7 +76,7 @@ type Session struct {
 	disturber *disturber
 	meter     *process.Meter
 	state     state
-	watchdog   *watchdog
+	watchdog  *watchdog
 	// permit and signs are the pod's permission to send, from the claim until the release.
 	permit permit
 	signs  signs
@@ -92,7 +92,7 @@ type Session struct {
 	sessions int
 	// matcher tracks watched puts, and replays reads a history; each is nil if the workload has none. endWatch ends the
 	// watchers.
-	matcher   *eventMatcher
+	matcher  *eventMatcher
 	replays  *replays
 	endWatch context.CancelFunc
 	// engine is set once the load has begun.
@@ -357,6 +357,7 @@ func (s *Session) whyEnded(ctx context.Context) error {
 	if !errors.Is(context.Cause(ctx), errTimedOut) {
 		return nil
 	}
-	return Errorf(results.FailureTimedOut, "spec.timeoutSeconds (%d s) passed while the client pod was in stage %s, and no stop request arrived. Check what the client pod was waiting for, or raise spec.timeoutSeconds.",
+	return Errorf(results.FailureTimedOut, "spec.timeoutSeconds (%d s) passed while the client pod was in stage "+
+		"%s, and no stop request arrived. Check what the client pod was waiting for, or raise spec.timeoutSeconds.",
 		s.plan.TimeoutSeconds, s.Stage())
 }

@@ -183,7 +183,8 @@ func (m *Markers) refuse(ctx context.Context, key string) error {
 }
 
 func (m *Markers) tooLate() error {
-	return load.Errorf(results.FailurePrefixNotEmpty, "client pod %d started when the other client pods were already deleting the keys of this run under %s. Find out why it started so late", m.Run.Pod, m.Run.Prefix)
+	return load.Errorf(results.FailurePrefixNotEmpty, "client pod %d started when the other client pods were "+
+		"already deleting the keys of this run under %s. Find out why it started so late", m.Run.Pod, m.Run.Prefix)
 }
 
 // awaitOwned waits until client pod 0 has claimed the prefix, or ctx ends.

@@ -147,7 +147,9 @@ func (o *Ownership) sparesForeign(ctx context.Context) error {
 		return err
 	}
 	return load.Errorf(results.FailurePrefixNotEmpty,
-		"found keys under %s that the run does not write, or that were written after its last pod had ended (%s); they and the marker %s were left alone. If they are not needed, delete them by hand; kubectl etcdbench clean then removes the marker",
+		"found keys under %s that the run does not write, or that were written after its last pod had ended (%s); "+
+			"they and the marker %s were left alone. If they are not needed, delete them by hand; kubectl "+
+			"etcdbench clean then removes the marker",
 		o.run.Prefix, what, o.store.Marker())
 }
 

@@ -1,78 +1,68 @@
 package reasons
 
 import (
+	_ "embed"
 	"slices"
 	"strings"
+
+	"sigs.k8s.io/yaml"
 )
 
 // Kind is where a reason stands.
 type Kind string
 
-// The kinds of reasons.
-const (
-	// Stage: reasons of Finished=False.
-	Stage Kind = "stage of a run"
-	// End: reasons of Finished=True.
-	End Kind = "end of a run"
-	// SuiteEnd: ends that only suites and their runs have.
-	SuiteEnd Kind = "end of a suite, or of one of its runs"
-	// Verdict: reasons of Passed.
-	Verdict Kind = "verdict (condition Passed)"
-	// Concern: reasons of Passed=Unknown about the whole run, and entries of summary.concerns.
-	Concern Kind = "concern about the whole run"
-	// Cause: why the load generator was a limit.
-	Cause Kind = "cause in status.summary.validity"
-	// Evidence: where the time went.
-	Evidence Kind = "evidence (where the time went)"
-	// Keys: reasons of Cleaned.
-	Keys Kind = "keys in the target (condition Cleaned)"
-	// Comparison: reasons of a comparison without a verdict.
-	Comparison Kind = "comparison without a verdict"
-	// Search: states of a search for the highest rate.
-	Search Kind = "state of a search for the highest rate"
-	// Schedule: reasons of the conditions of a schedule.
-	Schedule Kind = "condition of a schedule"
-	// Warning: sentences in summary.warnings. Their names are only for explain.
-	Warning Kind = "warning in status.summary.warnings"
-)
-
-// Kinds returns all kinds in the order in which they are shown.
-func Kinds() []Kind {
-	return []Kind{Stage, End, SuiteEnd, Verdict, Concern, Cause, Evidence, Keys, Comparison, Search, Schedule, Warning}
-}
-
 // Entry explains one reason. Words in backticks are names of fields, values and commands.
 type Entry struct {
-	Kind Kind
-	Name string
+	Kind Kind   `json:"-"`
+	Name string `json:"name"`
+	// Part is a part of the sentence that is always the same, for a warning. The names of warnings are only for explain.
+	Part string `json:"part"`
 	// Meaning says what happened, Action what to do. An Action may be empty.
-	Meaning, Action string
+	Meaning string `json:"meaning"`
+	Action  string `json:"action"`
+}
+
+//go:embed reasons.yaml
+var file []byte
+
+// kinds are in the order in which they are shown.
+var kinds = func() (all []struct {
+	Kind    Kind    `json:"kind"`
+	Page    string  `json:"page"`
+	Entries []Entry `json:"entries"`
+}) {
+	if err := yaml.UnmarshalStrict(file, &all); err != nil {
+		panic(err)
+	}
+	for _, k := range all {
+		for i := range k.Entries {
+			k.Entries[i].Kind = k.Kind
+		}
+	}
+	return all
+}()
+
+// Kinds returns all kinds in the order in which they are shown.
+func Kinds() (all []Kind) {
+	for _, k := range kinds {
+		all = append(all, k.Kind)
+	}
+	return all
 }
 
 // Page is the page of the documentation about a kind, from the root of the repository.
 func (k Kind) Page() string {
-	switch k {
-	case Stage, End, Keys, Warning:
-		return "docs/results.md"
-	case SuiteEnd:
-		return "docs/suites.md"
-	case Evidence:
-		return "docs/members.md"
-	case Comparison:
-		return "docs/compare.md"
-	case Search:
-		return "docs/highest-rate.md"
-	case Schedule:
-		return "docs/schedules.md"
+	i := slices.Index(Kinds(), k)
+	if i < 0 {
+		return ""
 	}
-	return "docs/verdict.md"
+	return kinds[i].Page
 }
 
 // All returns the entries of all kinds, in the order of Kinds.
-func All() []Entry {
-	var all []Entry
-	for _, group := range [][]Entry{stages, ends, suiteEnds, verdicts, concerns, causes, evidence, keys, comparisons, searches, schedules, ofWarnings()} {
-		all = append(all, group...)
+func All() (all []Entry) {
+	for _, k := range kinds {
+		all = append(all, k.Entries...)
 	}
 	return all
 }
@@ -95,6 +85,26 @@ func Names() []string {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// OfWarning returns the entry for the text of a warning.
+func OfWarning(text string) (Entry, bool) {
+	for _, e := range All() {
+		if e.Part != "" && strings.Contains(text, e.Part) {
+			return e, true
+		}
+	}
+	return Entry{}, false
+}
+
+// MeaningOfWarning says what a kind of warning means; it repeats the kind if that has no entry.
+func MeaningOfWarning(kind string) string {
+	for _, e := range Find(kind) {
+		if e.Part != "" {
+			return e.Meaning
+		}
+	}
+	return kind
 }
 
 // Plain returns a text without its backticks, which a terminal would show.

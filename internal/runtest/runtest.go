@@ -181,7 +181,9 @@ func Throttled(seconds float64) func(*results.Snapshot) {
 		s.Process = &results.ProcessWindow{Figures: map[results.ProcessFigure]float64{
 			results.ProcessWindowSeconds: 1, results.ProcessCPUSeconds: 0.75, results.ProcessProcessors: 2,
 			results.ProcessQuotaProcessors: 1, results.ProcessThrottledSeconds: seconds,
-			results.ProcessGoroutineDelaySeconds: 0.000125, results.ProcessThreadDelaySeconds: 0.00005, results.ProcessGoroutineDelayTotalSeconds: 0.00045, results.ProcessThreadWakeups: 200, results.ProcessGoroutineWakeups: 400, results.ProcessCollectionRatio: 0.03,
+			results.ProcessGoroutineDelaySeconds: 0.000125, results.ProcessThreadDelaySeconds: 0.00005,
+			results.ProcessGoroutineDelayTotalSeconds: 0.00045, results.ProcessThreadWakeups: 200,
+			results.ProcessGoroutineWakeups: 400, results.ProcessCollectionRatio: 0.03,
 		}}
 	}
 }

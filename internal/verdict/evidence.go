@@ -232,6 +232,7 @@ func (c inputs) compactions(m results.Member) (weight float64, message string) {
 	if sampled <= 0 || took.Seconds() < compactShare*sampled {
 		return 0, ""
 	}
-	return took.Seconds(), fmt.Sprintf("A compaction (deletion of old revisions) was running on %s for %s, which is %.0f %% of the window. It works in batches with pauses between them; requests wait for each batch.",
+	return took.Seconds(), fmt.Sprintf("A compaction (deletion of old revisions) was running on %s for %s, which "+
+		"is %.0f %% of the window. It works in batches with pauses between them; requests wait for each batch.",
 		m.Label(), text.Duration(took), 100*took.Seconds()/sampled)
 }

@@ -155,7 +155,8 @@ func judgeRanked(o v1alpha1.LatencyObjective, op results.OperationSummary, ranke
 	case !ok:
 		return notJudged("", fmt.Sprintf("The %s of %s is not known.", o.Statistic, o.Operation))
 	case value.Unbounded:
-		return missed("failed", fmt.Sprintf("The %s is a failed request, because failed requests count as slower than every other: %s failed.", o.Statistic, text.Plural(op.Failed, string(o.Operation)+" request")))
+		return missed("failed", fmt.Sprintf("The %s is a failed request, because failed requests count as slower "+
+			"than every other: %s failed.", o.Statistic, text.Plural(op.Failed, string(o.Operation)+" request")))
 	case value.Lowest > limit:
 		return missed(got, "")
 	case value.AtLeast && (value.AtMost == 0 || value.AtMost > limit):

@@ -71,7 +71,8 @@ func targetChanged(_ *v1alpha1.EtcdBenchmark, s *results.Summary) *concern {
 	first := s.Target.Changes[0]
 	message := fmt.Sprintf("The target changed during the run, at %s (%s: %s).", first.At.UTC().Format(time.RFC3339), first.Aspect, text.Shorten(first.Detail, v1alpha1.MaxMessageLength))
 	if more := len(s.Target.Changes) - 1; more > 0 {
-		message = fmt.Sprintf("The target changed %d times during the run, first at %s (%s: %s).", more+1, first.At.UTC().Format(time.RFC3339), first.Aspect, text.Shorten(first.Detail, v1alpha1.MaxMessageLength))
+		message = fmt.Sprintf("The target changed %d times during the run, first at %s (%s: %s).", more+1,
+			first.At.UTC().Format(time.RFC3339), first.Aspect, text.Shorten(first.Detail, v1alpha1.MaxMessageLength))
 	}
 	return &concern{v1alpha1.ReasonTargetChanged, message}
 }
@@ -100,7 +101,9 @@ func historyCompacted(_ *v1alpha1.EtcdBenchmark, s *results.Summary) *concern {
 	if s.Watch.CompactedAfter == 0 {
 		return nil
 	}
-	return &concern{v1alpha1.ReasonHistoryCompacted, fmt.Sprintf("The history that watchers read was compacted %s after the start of the window, and the load continued without watchers. Set the target's auto-compaction so that it keeps history for longer than the run takes.",
+	return &concern{v1alpha1.ReasonHistoryCompacted, fmt.Sprintf("The history that watchers read was compacted %s "+
+		"after the start of the window, and the load continued without watchers. Set the target's auto-compaction "+
+		"so that it keeps history for longer than the run takes.",
 		text.Duration(s.Watch.CompactedAfter))}
 }
 
@@ -119,7 +122,9 @@ func clocksOff(b *v1alpha1.EtcdBenchmark, s *results.Summary) *concern {
 		}
 		offset := time.Duration(*p.ClockOffsetMicroseconds) * time.Microsecond
 		if offset.Abs() > clockTolerance(s) {
-			return &concern{v1alpha1.ReasonClockOffset, fmt.Sprintf("The clock of client pod %d is off the operator's clock by %s, wanted at most %s. The pod started early or late by that much. Check the time service of node %s.",
+			return &concern{v1alpha1.ReasonClockOffset, fmt.Sprintf("The clock of client pod %d is off the "+
+				"operator's clock by %s, wanted at most %s. The pod started early or late by that much. Check the "+
+				"time service of node %s.",
 				p.Index, text.Exact(offset.Abs()), text.Exact(clockTolerance(s)), p.Node)}
 		}
 	}

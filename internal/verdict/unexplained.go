@@ -33,7 +33,9 @@ func (c inputs) unexplained(m results.Member) (weight float64, message string) {
 	if facts := c.otherFacts(m); len(facts) > 0 {
 		message += "Also measured: " + strings.Join(facts, "; ") + ". "
 	}
-	message += fmt.Sprintf("The rest (about %s) was probably spent in the network, in gRPC, waiting for an earlier log flush, or waiting for a processor (also under a CPU limit of the member). No metric shows how much each took.", text.Duration(rest))
+	message += fmt.Sprintf("The rest (about %s) was probably spent in the network, in gRPC, waiting for an earlier "+
+		"log flush, or waiting for a processor (also under a CPU limit of the member). No metric shows how much "+
+		"each took.", text.Duration(rest))
 	if c.clientBound {
 		message += " The load generator was itself a limit: see status.summary.validity."
 	}
@@ -100,7 +102,9 @@ func (c inputs) pings(m results.Member) (weight float64, message string) {
 	if float64(shortest) < minPingShare*float64(c.request) {
 		return 0, ""
 	}
-	return shortest.Seconds(), fmt.Sprintf("The shortest ping to %s took %s, the median ping %s. A ping goes from client pod 0 to the member and back, and is no request to etcd. For comparison: the mean service time of a request is %s.",
+	return shortest.Seconds(), fmt.Sprintf("The shortest ping to %s took %s, the median ping %s. A ping goes from "+
+		"client pod 0 to the member and back, and is no request to etcd. For comparison: the mean service time of "+
+		"a request is %s.",
 		m.Label(), text.Duration(shortest), text.Duration(median), text.Duration(c.request))
 }
 

@@ -38,7 +38,9 @@ func Warnings(b *v1alpha1.EtcdBenchmark, s results.Summary) []string {
 	var w warnings
 	w.ofTiming(s)
 	w.ofSilence(s.Merged.Timeline)
-	w.add(!s.Partial && s.LacksCourse, "the course of some client pods is unknown, so the numbers of OVER TIME and of the report's timeline are too low: a client pod did not answer in time, or its termination message had no room for it")
+	w.add(!s.Partial && s.LacksCourse, "the course of some client pods is unknown, so the numbers of OVER TIME and "+
+		"of the report's timeline are too low: a client pod did not answer in time, or its termination message had "+
+		"no room for it")
 	w.ofDelay(s)
 	w.ofTarget(s.Merged.Target)
 	w.ofMemory(s.Target)
@@ -107,7 +109,8 @@ func (w *warnings) ofDelay(s results.Summary) {
 	}
 	n := inFlight(s, *pod)
 	estimate := results.Seconds(each * n)
-	w.add(n > 1 && estimate > atMost, "work of client pod %d waited %s per request for a processor; with %.0f requests in flight, each of them may have been delayed by up to %s because of this (an estimate)",
+	w.add(n > 1 && estimate > atMost, "work of client pod %d waited %s per request for a processor; with %.0f "+
+		"requests in flight, each of them may have been delayed by up to %s because of this (an estimate)",
 		pod.Index, text.Duration(results.Seconds(each)), n, text.Duration(estimate))
 }
 
@@ -242,22 +245,28 @@ func (w *warnings) ofTokens(resent uint64) {
 // ofQueue warns of earlier runs that may have deleted their keys in the window.
 func (w *warnings) ofQueue(a *v1alpha1.Admission) {
 	if a != nil && a.Undeleted > 0 {
-		w.add(true, "when this run left the queue, earlier runs at its addresses may still have had keys (%d of them): their cleanup Jobs had not ended within spec.schedulingTimeoutSeconds. If those Jobs deleted keys in the measured window, they made this run slower", a.Undeleted)
+		w.add(true, "when this run left the queue, earlier runs at its addresses may still have had keys (%d of "+
+			"them): their cleanup Jobs had not ended within spec.schedulingTimeoutSeconds. If those Jobs deleted "+
+			"keys in the measured window, they made this run slower", a.Undeleted)
 	}
 }
 
 // ofPods warns of pods without an exact timer or without room for their results.
 func (w *warnings) ofPods(s *results.Snapshot) {
 	w.add(s.CoarsePacing, "client pods had no exact kernel timer: requests were sent up to 1 ms late; lateness and latency include that")
-	w.add(len(s.Omitted) > 0, "these parts of the result are missing, because they did not fit into the termination messages of client pods: %s", strings.Join(slices.Sorted(slices.Values(s.Omitted)), ", "))
+	w.add(len(s.Omitted) > 0, "these parts of the result are missing, because they did not fit into the "+
+		"termination messages of client pods: %s", strings.Join(slices.Sorted(slices.Values(s.Omitted)), ", "))
 }
 
 // ofWatchers warns of events that are missing in the latencies.
 func (w *warnings) ofWatchers(seen results.Watch) {
 	w.add(seen.Missed > 0, "watchers missed %s of %s expected events", text.Grouped(seen.Missed), text.Grouped(seen.Expected))
-	w.add(seen.Cancelled > 0, "etcd cancelled watchers %s times, and client pods opened them again; events that etcd had compacted by then did not arrive and count as missed", text.Grouped(seen.Cancelled))
+	w.add(seen.Cancelled > 0, "etcd cancelled watchers %s times, and client pods opened them again; events that "+
+		"etcd had compacted by then did not arrive and count as missed", text.Grouped(seen.Cancelled))
 	w.add(seen.Resumed > 0, "watchers were resumed %s times because their stream had broken: events were delayed by that", text.Grouped(seen.Resumed))
-	w.add(seen.CompactedAfter > 0, "the history that watchers read was compacted: they stopped reading %v after the start of the window; turn the target's auto-compaction off, or set it so that it keeps history for longer than the run takes",
+	w.add(seen.CompactedAfter > 0, "the history that watchers read was compacted: they stopped reading %v after "+
+		"the start of the window; turn the target's auto-compaction off, or set it so that it keeps history for "+
+		"longer than the run takes",
 		text.Duration(seen.CompactedAfter))
 	w.add(seen.Duplicate > 0, "watchers received %s events twice", text.Grouped(seen.Duplicate))
 }
@@ -265,7 +274,9 @@ func (w *warnings) ofWatchers(seen results.Watch) {
 // ofRequests are about one kind of request.
 func (w *warnings) ofRequests(o results.OperationSummary) {
 	w.add(o.Failed > 0 && !o.Operation.IsEvent(), "%s", failures(o))
-	w.add(o.UncountedEvents > 0 && o.Operation == spec.OperationWatchEvent, "it is not known whether the failed or unanswered puts caused events: up to %s such events are missing from the counts and the latencies", text.Grouped(o.UncountedEvents))
+	w.add(o.UncountedEvents > 0 && o.Operation == spec.OperationWatchEvent,
+		"it is not known whether the failed or unanswered puts caused events: up to %s such events are missing "+
+			"from the counts and the latencies", text.Grouped(o.UncountedEvents))
 	w.add(o.Latency.Count > 0 && o.Latency.ErrorBoundPPM > results.BestErrorBound,
 		"%s percentiles come from termination messages at a lower resolution: their error is at most %.2f%%",
 		o.Operation, float64(o.Latency.ErrorBoundPPM)/1e4)

@@ -88,6 +88,8 @@ func checkValues(v spec.Values) error {
 		Wanted(size >= 0 && size <= spec.MaxRequestBytes, "values.sizeBytes", fmt.Sprintf("0 to %d", spec.MaxRequestBytes), size),
 		Wanted(v.ZeroPercent() >= 0 && v.ZeroPercent() <= 100, "values.randomPercent", "0 to 100", deref(v.RandomPercent)),
 		Wanted(shortest >= 0 && shortest <= size, "values.minSizeBytes", fmt.Sprintf("0 to %d, the length of the longest", size), shortest),
-		Wanted(v.SizeDistribution != spec.SizesLogUniform || shortest > 0, "values.minSizeBytes", "at least 1 with LogUniform, which gives every doubling of the size the same probability: a size of 0 cannot be doubled", shortest),
+		Wanted(v.SizeDistribution != spec.SizesLogUniform || shortest > 0, "values.minSizeBytes",
+			"at least 1 with LogUniform, which gives every doubling of the size the same probability: a size of 0 "+
+				"cannot be doubled", shortest),
 	)
 }

@@ -106,7 +106,9 @@ func (k kubernetes) check(r *Run) []error {
 	return []error{
 		Wanted(c.Nodes > 0, "workload.kubernetes", "profile Small, Medium or Large, or nodes", r.Workload.Kubernetes.Profile),
 		Wanted(share >= podsPerCreate*creates, "load.pods",
-			fmt.Sprintf("fewer client pods: each has a share of the cluster's %d simulated pods, and a share must be at least %d times the %d pods that its client pod creates in a minute. Otherwise a client pod could change a pod that is being created or deleted", c.Pods, podsPerCreate, creates), pods),
+			fmt.Sprintf("fewer client pods: each has a share of the cluster's %d simulated pods, and a share must "+
+				"be at least %d times the %d pods that its client pod creates in a minute. Otherwise a client pod "+
+				"could change a pod that is being created or deleted", c.Pods, podsPerCreate, creates), pods),
 		Wanted(int64(pods) <= c.Nodes, "load.pods", fmt.Sprintf("at most %d, one for each node", c.Nodes), pods),
 		Wanted(mostClients(r.Load) <= clients, "load.clients",
 			fmt.Sprintf("at most %d clients for each client pod: with more, a request could overtake others by too many minutes of simulated time", clients), r.Load.Clients),

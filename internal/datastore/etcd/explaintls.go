@@ -62,7 +62,9 @@ func uncovered(e x509.HostnameError) string {
 		names = append(names, ip.String())
 	}
 	if len(names) == 0 {
-		return fmt.Sprintf("has a certificate without subject alternative names (its common name is %.100q, which clients ignore), so no name can match it; issue the certificate again with the addresses of the member as subject alternative names",
+		return fmt.Sprintf("has a certificate without subject alternative names (its common name is %.100q, which "+
+			"clients ignore), so no name can match it; issue the certificate again with the addresses of the "+
+			"member as subject alternative names",
 			e.Certificate.Subject.CommonName)
 	}
 	return fmt.Sprintf("has a certificate that does not cover %.100q but %.200s; use an address that it covers, or set spec.target.tls.serverName, with one of these names",

@@ -78,7 +78,9 @@ func (d *Driver) guardQuota(t topology) error {
 		free := max(m.quotaBytes-m.state.DatabaseBytes, 0)
 		if m.quotaBytes > 0 && estimate/share > free/100 {
 			return load.Errorf(results.FailureQuotaInsufficient,
-				"the run is expected to write %s %s. %s has %s of its quota left (%s of %s are used), and the run may use %d %% of what is left. Write less, compact and defragment the target, raise spec.guard.maxFreeQuotaPercent, or set spec.guard.acceptWrites: true",
+				"the run is expected to write %s %s. %s has %s of its quota left (%s of %s are used), and the run "+
+					"may use %d %% of what is left. Write less, compact and defragment the target, raise "+
+					"spec.guard.maxFreeQuotaPercent, or set spec.guard.acceptWrites: true",
 				d.roughly(), megabytes(estimate), m.endpoint, megabytes(free), megabytes(m.state.DatabaseBytes), megabytes(m.quotaBytes), share)
 		}
 	}

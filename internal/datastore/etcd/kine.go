@@ -71,7 +71,9 @@ func (k *Kine) Preflight(ctx context.Context) (*results.Target, members.View, er
 func (k *Kine) preflight(ctx context.Context) (*results.Target, error) {
 	d := k.driver
 	if n := len(d.plan.Target.Endpoints); n != 1 {
-		return nil, unhealthy("the target has %d addresses (%s), and kine needs one: it does not report which database it serves, so nothing shows whether two addresses lead to the same one. Name one, for example the DNS name of a Service, in spec.target.endpoints", n, d.addresses())
+		return nil, unhealthy("the target has %d addresses (%s), and kine needs one: it does not report which "+
+			"database it serves, so nothing shows whether two addresses lead to the same one. Name one, for "+
+			"example the DNS name of a Service, in spec.target.endpoints", n, d.addresses())
 	}
 	endpoint := d.plan.Target.Endpoints[0]
 	if _, err := d.probeAll(ctx); err != nil {

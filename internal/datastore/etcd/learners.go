@@ -47,7 +47,9 @@ func (d *Driver) serving(ctx context.Context) ([]string, error) {
 
 // onlyLearners is the error of a target of which only learners can be reached.
 func (d *Driver) onlyLearners() error {
-	return unhealthy("no address of the target that answers leads to a voting member, only to learners (%s), which refuse writes. Add the address of a voting member to spec.target.endpoints, or promote a learner (etcdctl member promote)",
+	return unhealthy("no address of the target that answers leads to a voting member, only to learners (%s), which "+
+		"refuse writes. Add the address of a voting member to spec.target.endpoints, or promote a learner (etcdctl "+
+		"member promote)",
 		strings.Join(d.learners, ", "))
 }
 

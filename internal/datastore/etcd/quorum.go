@@ -29,7 +29,8 @@ func (d *Driver) whyUnreachable(ctx context.Context, errs []error) error {
 	if !down || len(answering) == 0 || !d.lacksLeader(ctx, answering) {
 		return nil
 	}
-	return load.Errorf(results.FailureNoQuorum, "%d of %d addresses answer and report that they have no leader: a majority of the members is down, or the members do not reach each other. The other addresses: %w",
+	return load.Errorf(results.FailureNoQuorum, "%d of %d addresses answer and report that they have no leader: a "+
+		"majority of the members is down, or the members do not reach each other. The other addresses: %w",
 		len(answering), len(errs), reach.Troubles(d.plan.Target.Endpoints, errs))
 }
 

@@ -59,7 +59,9 @@ func (t *topology) check(selection spec.MemberSelection) error {
 		switch {
 		case m.id == 0:
 			return load.Errorf(results.FailureUnsupported,
-				"%s answers without the ID of a member, as kine does (K3s without etcd). kine serves only the load of Kubernetes API servers: choose that load (spec.kubernetes) and the store Kine (spec.target.datastore). Otherwise name the members of an etcd cluster", m.endpoint)
+				"%s answers without the ID of a member, as kine does (K3s without etcd). kine serves only the load "+
+					"of Kubernetes API servers: choose that load (spec.kubernetes) and the store Kine "+
+					"(spec.target.datastore). Otherwise name the members of an etcd cluster", m.endpoint)
 		case m.state.Alarm != "":
 			return load.Errorf(results.FailureAlarmRaised,
 				"%s reports the alarm %s: %s", m.endpoint, m.state.Alarm, remedies[m.state.Alarm])
@@ -76,7 +78,8 @@ func (t *topology) check(selection spec.MemberSelection) error {
 		return load.Errorf(results.FailureNoQuorum, "%d addresses answer, but %w", len(t.members), errNoLeader)
 	}
 	if len(t.eligible(selection)) == 0 {
-		return unhealthy("none of the %d addresses leads to a member that spec.target.members: %s selects (the leader is %s). Add the address of such a member, or change spec.target.members", len(t.members), selection, hexID(t.leader))
+		return unhealthy("none of the %d addresses leads to a member that spec.target.members: %s selects (the "+
+			"leader is %s). Add the address of such a member, or change spec.target.members", len(t.members), selection, hexID(t.leader))
 	}
 	return nil
 }

@@ -74,7 +74,10 @@ func ofServers(err error) (results.FailureReason, string) {
 	case errors.Is(err, errNotZooKeeper):
 		return results.FailureTargetUnhealthy, "does not answer the command srvr as ZooKeeper does; check that it is ZooKeeper, and that it serves clients without TLS on this port"
 	case errors.Is(err, errHungUp):
-		return results.FailureTargetUnhealthy, "closes a new connection without a response, as ZooKeeper does with a client address that has maxClientCnxns connections already (all clients behind that address add up); lower spec.load.connections, or raise maxClientCnxns in zoo.cfg. A server without a quorum does so too, and so does a load balancer without a live server"
+		return results.FailureTargetUnhealthy, "closes a new connection without a response, as ZooKeeper does with " +
+			"a client address that has maxClientCnxns connections already (all clients behind that address add " +
+			"up); lower spec.load.connections, or raise maxClientCnxns in zoo.cfg. A server without a quorum does " +
+			"so too, and so does a load balancer without a live server"
 	case errors.Is(err, zk.ErrNoAuth):
 		return results.FailureTargetUnhealthy, "refuses because of its ACLs; the run needs a prefix in which every client may create and delete: choose another spec.target.keyPrefix"
 	}

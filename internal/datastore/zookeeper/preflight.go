@@ -155,7 +155,9 @@ func (d *Driver) checkConnections(ctx context.Context) error {
 		carrying := wanted[endpoints[i]]
 		if sum := carrying + controlConnections; known && most > 0 && sum > most {
 			return load.Errorf(results.FailureTargetUnhealthy,
-				"%s takes %d connections from one address (maxClientCnxns), and this client pod needs %d: %d for the load and %d beside it. Raise maxClientCnxns in zoo.cfg, lower spec.load.connections, or raise spec.load.pods",
+				"%s takes %d connections from one address (maxClientCnxns), and this client pod needs %d: %d for "+
+					"the load and %d beside it. Raise maxClientCnxns in zoo.cfg, lower spec.load.connections, or "+
+					"raise spec.load.pods",
 				endpoints[i], most, sum, carrying, controlConnections)
 		}
 		return nil

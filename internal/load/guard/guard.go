@@ -34,7 +34,10 @@ type Guard struct {
 
 // New returns a guard. name returns the name of the member with an ID.
 func New(rules spec.StopRules, name func(id string) string) *Guard {
-	return &Guard{rules: rules, name: name, quotas: map[string]int64{}, databases: map[string]growth{}, flushes: map[string]*trail{}, unwatched: map[spec.GuardRule]string{}, watched: map[spec.GuardRule]bool{}}
+	return &Guard{
+		rules: rules, name: name, quotas: map[string]int64{}, databases: map[string]growth{}, flushes: map[string]*trail{},
+		unwatched: map[spec.GuardRule]string{}, watched: map[spec.GuardRule]bool{},
+	}
 }
 
 // Unwatched returns, for each rule that could not be checked all the time, the reason. It begins with

@@ -28,7 +28,10 @@ type metric struct {
 }
 
 // families are all families of a snapshot, in encoding order.
-var families = slices.Concat(podFamilies(), windowFamilies(), operationFamilies(), watchFamilies(), disturbanceFamilies(), timelineFamilies(), targetFamilies(), figureFamilies(), processFamilies(), guardFamilies(), unobservedFamilies())
+var families = slices.Concat(
+	podFamilies(), windowFamilies(), operationFamilies(), watchFamilies(), disturbanceFamilies(), timelineFamilies(),
+	targetFamilies(), figureFamilies(), processFamilies(), guardFamilies(), unobservedFamilies(),
+)
 
 var familiesByName = func() map[string]*family {
 	byName := make(map[string]*family, len(families))

@@ -23,7 +23,8 @@ const (
 
 // without are the flags of etcdctl that have no effect here. As flags they are refused, as variables the user is told.
 var without = []refused.Flag{
-	{Name: "insecure-skip-tls-verify", Switch: true, Harmless: "false", Advice: "the certificates of the members are always checked: remove it, and give their CA with --cacert. If a certificate does not cover the address, add --tls-server-name"},
+	{Name: "insecure-skip-tls-verify", Switch: true, Harmless: "false", Advice: "the certificates of the members are always checked: remove it, and give their CA with --cacert. If a " +
+		"certificate does not cover the address, add --tls-server-name"},
 	{Name: "insecure-transport", Switch: true, Harmless: "true", Advice: "TLS is used if the CA of the members is given: add --cacert, and remove it"},
 	{Name: "auth-jwt-token", Advice: "the run gets tokens of its own: log in with --user and --password"},
 	{Name: "command-timeout", Advice: "a request may take 10 s by default: remove it"},

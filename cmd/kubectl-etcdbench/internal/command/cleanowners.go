@@ -60,7 +60,8 @@ func (t *tool) owners(ctx context.Context, store spec.Datastore) *owners {
 		run := &runs[i]
 		finished := follow.Runs.IsFinished(run)
 		o.runs[string(run.UID)] = owner{run.Namespace + "/" + run.Name, follow.Runs.State(run), finished}
-		if status, _ := conditionOf(run.Status.Conditions, v1alpha1.ConditionCleaned); run.Namespace == namespace && finished && status != metav1.ConditionTrue && run.Status.Target != nil && isOf(run, store) {
+		status, _ := conditionOf(run.Status.Conditions, v1alpha1.ConditionCleaned)
+		if run.Namespace == namespace && finished && status != metav1.ConditionTrue && run.Status.Target != nil && isOf(run, store) {
 			o.targets = append(o.targets, run.Status.Target.Endpoints)
 		}
 	}

@@ -39,15 +39,23 @@ type following struct {
 // addFlags defines the flags. updates is how often the numbers change.
 func (f *following) addFlags(flags *pflag.FlagSet, updates string) {
 	f.addOutputFlags(flags, updates)
-	flags.BoolVar(&f.strict, "strict", false, "for a run without objectives: exit with 3 if its numbers are in doubt, because the load generator was a limit or could not be judged, the target did not keep up with the rate, or the numbers may not describe the requested load, for example because the leader changed. For a suite that is not a search: exit with 3 instead of 0 if the numbers of a run cannot be compared")
+	flags.BoolVar(&f.strict, "strict", false, "for a run without objectives: exit with 3 if its numbers are in "+
+		"doubt, because the load generator was a limit or could not be judged, the target did not keep up with the "+
+		"rate, or the numbers may not describe the requested load, for example because the leader changed. For a "+
+		"suite that is not a search: exit with 3 instead of 0 if the numbers of a run cannot be compared")
 	flags.DurationVar(&f.timeout, "timeout", 0, "stop following a run or a suite in a cluster after this time, for example 10m; it continues. 0 follows it to its end")
 }
 
 // addOutputFlags defines the flags for what the command writes.
 func (f *following) addOutputFlags(flags *pflag.FlagSet, updates string) {
 	f.given = flags.Changed
-	flags.StringArrayVarP(&f.outputs, "output", "o", nil, "write the result as `FORM[=FILE]`. FORM is "+formsText()+". Without FILE, or with -, it goes to standard output. Repeat the flag for more forms. If no other form goes to standard output, the table is printed there. jsonl writes lines during the run, see --interval. perfdash is for Kubernetes's performance dashboard")
-	flags.DurationVar(&f.interval, "interval", time.Second, "time between two lines of -o jsonl, for example 5s. The numbers change "+updates+"; with a shorter time, there is a line for each change. A line is also written whenever the field state (STATE of the run) or phase (the stage of the client pod that is furthest behind) changes")
+	flags.StringArrayVarP(&f.outputs, "output", "o", nil, "write the result as `FORM[=FILE]`. FORM is "+formsText()+
+		". Without FILE, or with -, it goes to standard output. Repeat the flag for more forms. If no other form "+
+		"goes to standard output, the table is printed there. jsonl writes lines during the run, see --interval. "+
+		"perfdash is for Kubernetes's performance dashboard")
+	flags.DurationVar(&f.interval, "interval", time.Second, "time between two lines of -o jsonl, for example 5s. "+
+		"The numbers change "+updates+"; with a shorter time, there is a line for each change. "+
+			"A line is also written whenever the field state (STATE of the run) or phase (the stage of the client pod that is furthest behind) changes")
 }
 
 func (f *following) check() (err error) {

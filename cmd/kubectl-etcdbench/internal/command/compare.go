@@ -91,8 +91,14 @@ func (t *tool) compareCommand() *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return t.compare(f, args[0], args[1]) },
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVar(&f.metrics, "metric", nil, "compare `METRIC[=PERCENT]`: Throughput, or Latency:OPERATION:STATISTIC, for example Latency:Put:P99. STATISTIC is Mean, P50, P90, P95, P99, P999 (99.9 %) or Max. PERCENT is the accepted change for the worse, a whole number from 1 to 99: by default 5 for throughput, 10 for latency. Repeat the flag for more metrics; without it, the throughput of a closed loop is compared, and of each operation the latency P99, else P90, else P50: the first that all runs have")
-	flags.StringArrayVarP(&f.outputs, "output", "o", nil, "write the comparison as `FORM[=FILE]`. FORM is "+namesText(comparisonForms)+"; md is Markdown for a pull request. Without FILE, it goes to standard output. Repeat the flag for more forms; the table is printed unless another form goes to standard output")
+	flags.StringArrayVar(&f.metrics, "metric", nil, "compare `METRIC[=PERCENT]`: Throughput, or "+
+		"Latency:OPERATION:STATISTIC, for example Latency:Put:P99. STATISTIC is Mean, P50, P90, P95, P99, P999 "+
+		"(99.9 %) or Max. PERCENT is the accepted change for the worse, a whole number from 1 to 99: by default 5 "+
+		"for throughput, 10 for latency. Repeat the flag for more metrics; without it, the throughput of a closed "+
+		"loop is compared, and of each operation the latency P99, else P90, else P50: the first that all runs have")
+	flags.StringArrayVarP(&f.outputs, "output", "o", nil, "write the comparison as `FORM[=FILE]`. FORM is "+namesText(comparisonForms)+
+		"; md is Markdown for a pull request. Without FILE, it goes to standard output. Repeat the flag for more "+
+		"forms; the table is printed unless another form goes to standard output")
 	t.kube.AddFlags(flags)
 	return cmd
 }

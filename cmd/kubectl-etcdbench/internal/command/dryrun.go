@@ -24,7 +24,10 @@ const (
 )
 
 func (f *runFlags) addDryRun(flags *pflag.FlagSet) {
-	flags.StringVar(&f.dryRun, "dry-run", "", "check the manifest and print what would be created, without creating or running it. `MODE` is server (the API server checks it, with its policies and quotas) or client (this command checks it, without a cluster). auto is client with --local, otherwise server. -o yaml (the default) or -o json is the form")
+	flags.StringVar(&f.dryRun, "dry-run", "", "check the manifest and print what would be created, without "+
+		"creating or running it. `MODE` is server (the API server checks it, with its policies and quotas) or "+
+		"client (this command checks it, without a cluster). auto is client with --local, otherwise server. -o "+
+		"yaml (the default) or -o json is the form")
 	flags.Lookup("dry-run").NoOptDefVal = dryRunAuto
 }
 

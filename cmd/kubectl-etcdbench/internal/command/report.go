@@ -56,7 +56,9 @@ Several runs are shown in one table, and not judged: compare does that. A run th
 		RunE: func(_ *cobra.Command, args []string) error { return t.report(f, args) },
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVarP(&f.outputs, "output", "o", nil, "write the report as `FORM[=FILE]`. FORM is "+namesText(reportForms)+". Without FILE, it goes to standard output. Repeat the flag for more forms. Without the flag, the page NAME.html is written; with several names or --redact, report.html")
+	flags.StringArrayVarP(&f.outputs, "output", "o", nil, "write the report as `FORM[=FILE]`. FORM is "+namesText(reportForms)+
+		". Without FILE, it goes to standard output. Repeat the flag for more forms. Without the flag, the page "+
+		"NAME.html is written; with several names or --redact, report.html")
 	flags.BoolVar(&f.redact, "redact", false, "replace addresses and the names of objects, nodes, members and Secrets by words like address-1")
 	t.kube.AddFlags(flags)
 	return cmd
@@ -261,5 +263,6 @@ func unreadNotes(unread int) []string {
 	if unread == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("The stored reports of %s could not be read within %s, so their plots are missing. Reading them needs the right to get ConfigMaps.", text.Plural(unread, "run"), runsLimit)}
+	return []string{fmt.Sprintf("The stored reports of %s could not be read within %s, so their plots are missing. "+
+		"Reading them needs the right to get ConfigMaps.", text.Plural(unread, "run"), runsLimit)}
 }

@@ -102,8 +102,13 @@ func (t *tool) runCommand() *cobra.Command {
 	flags.BoolVar(&f.local, "local", false, "run on this machine, without a cluster; each client pod is then a part of this process")
 	flags.IntVar(&f.options.EmbeddedMembers, "embedded-members", 0, "with --local: start `N` etcd members (1 to 9) in this process and send the load to them, not to spec.target")
 	flags.StringSliceVar(&f.access.Endpoints, "endpoints", nil, "with --local: send the load to the members at `HOST:PORT,...`, not to spec.target; http:// or https:// before an address is allowed")
-	flags.StringVar(&f.access.TLSDir, "tls-dir", "", "with --local: use TLS, with the files of `FOLDER`: ca.crt, and tls.crt and tls.key if etcd asks for a client certificate. They replace the Secret of spec.target.tls. Required if the manifest sets spec.target.tls, except with --embedded-members: embedded members have no TLS")
-	flags.StringVar(&f.access.AuthDir, "auth-dir", "", "with --local: log in to etcd with the files username and password of `FOLDER`. They replace the Secret of spec.target.auth. Required if the manifest sets spec.target.auth, except with --embedded-members: embedded members have no users")
+	flags.StringVar(&f.access.TLSDir, "tls-dir", "", "with --local: use TLS, with the files of `FOLDER`: ca.crt, "+
+		"and tls.crt and tls.key if etcd asks for a client certificate. They replace the Secret of "+
+		"spec.target.tls. Required if the manifest sets spec.target.tls, except with --embedded-members: embedded "+
+		"members have no TLS")
+	flags.StringVar(&f.access.AuthDir, "auth-dir", "", "with --local: log in to etcd with the files username and "+
+		"password of `FOLDER`. They replace the Secret of spec.target.auth. Required if the manifest sets "+
+		"spec.target.auth, except with --embedded-members: embedded members have no users")
 	flags.StringVar(&f.baseline, "baseline", "", "with --local: `FILE` has the suite that spec.compare.baseline.suite names, as \"run -o json\" wrote it")
 	f.access.Define(flags, "with --local: ")
 	flags.BoolVar(&f.find.findRate, "find-rate", false, "find the highest rate of requests that meets the manifest's objectives. It runs the manifest about 20 times with other rates")
@@ -111,7 +116,9 @@ func (t *tool) runCommand() *cobra.Command {
 	flags.Int64Var(&f.find.maxRate, "max-rate", 1_000_000, "with --find-rate: try `N` requests per second or fewer")
 	flags.Int32Var(&f.find.probeSeconds, "probe-seconds", 30, "with --find-rate: run each rate for `SECONDS`, or longer if the objectives need more requests")
 	flags.Int32Var(&f.find.pauseSeconds, "pause-seconds", 5, "with --find-rate: let the target rest for `SECONDS` after each rate")
-	flags.StringArrayVar(&f.sweep.sweeps, "sweep", nil, "run the manifest once for each value of a field, as a suite: `FIELD=VALUE,...`, for example load.clients=1,10,100. Repeat it for more fields: all combinations run")
+	flags.StringArrayVar(&f.sweep.sweeps, "sweep", nil, "run the manifest once for each value of a field, as a "+
+		"suite: `FIELD=VALUE,...`, for example load.clients=1,10,100. Repeat it for more fields: all combinations "+
+		"run")
 	flags.Int32Var(&f.sweep.rounds, "rounds", 1, "with --sweep: how often each combination runs")
 	flags.BoolVar(&f.sweep.print, "print-manifest", false, "with --sweep or --find-rate: print the EtcdBenchmarkSuite instead of running it")
 	f.addDryRun(flags)

@@ -32,7 +32,9 @@ func (r *ranges) define(set *pflag.FlagSet) {
 	set.BoolVar(&r.prefix, "prefix", false, "read all keys that the run has written: range.keysPerRequest is keys.count")
 	set.BoolVar(&r.stream, "stream", false, "use RangeStream, of etcd 3.7: range.delivery")
 	set.BoolVar(&r.paginate, "paginate", false, "read pages of 10,000 keys: range.delivery, range.keysPerPage")
-	set.Int64Var(&r.space, "key-space-size", 1, "write `N` keys before the run starts, and read only these, whatever KEY is: one in each request, or all with KEY END or --prefix. Not a flag of etcd's tool, which reads keys that exist")
+	set.Int64Var(&r.space, "key-space-size", 1, "write `N` keys before the run starts, and read only these, "+
+		"whatever KEY is: one in each request, or all with KEY END or --prefix. Not a flag of etcd's tool, which "+
+		"reads keys that exist")
 	set.Int32Var(&r.keySize, "key-size", 8, keySizeHelp+". Not a flag of etcd's tool")
 	set.Int32Var(&r.valSize, "val-size", 8, valSizeHelp+". Not a flag of etcd's tool")
 }

@@ -52,7 +52,8 @@ func connectsStreams(set *pflag.FlagSet, field string) {
 // alone is the load of one client on a connection of its own, which the tool has beside its streams.
 func alone(command string, load spec.Load) (spec.Load, error) {
 	if load.Clients != 1 {
-		return load, fmt.Errorf("--clients: %s has one client that sends requests, as in etcd's tool, where the flag only spreads the streams: remove it, or set load.clients in the manifest (--print-manifest)", command)
+		return load, fmt.Errorf("--clients: %s has one client that sends requests, as in etcd's tool, where the "+
+			"flag only spreads the streams: remove it, or set load.clients in the manifest (--print-manifest)", command)
 	}
 	load.Connections = 1
 	return load, nil

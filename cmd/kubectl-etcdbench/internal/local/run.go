@@ -200,7 +200,8 @@ func (c *controller) startSessions(ctx context.Context) (one, all chan struct{})
 // interrupt stops the run. It does nothing if the measurement is complete and only keys are left to delete.
 func (c *controller) interrupt(now time.Time) {
 	if !slices.ContainsFunc(c.observation().Pods, func(p lifecycle.Pod) bool { return !p.HasWholeResult() }) {
-		c.options.Notice(fmt.Sprintf("The measurement is complete. The run's keys are being deleted, for at most %s; then the result follows. Ctrl-C again exits without it.", text.Duration(load.ReleaseLimit())))
+		c.options.Notice(fmt.Sprintf("The measurement is complete. The run's keys are being deleted, for at most "+
+			"%s; then the result follows. Ctrl-C again exits without it.", text.Duration(load.ReleaseLimit())))
 		return
 	}
 	c.options.Notice(c.stopNotice())

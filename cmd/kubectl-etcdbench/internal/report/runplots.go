@@ -59,7 +59,9 @@ func coursePlots(prefix string, run *v1alpha1.EtcdBenchmark, c render.Intervals)
 		Picture: plots.Heatmap{
 			About: plots.About{
 				ID: prefix + "heatmap", Title: "Latency over time",
-				Description: "Each column is an interval; the colour of a cell says how many of its requests have this latency (see the key). The lines are p50 and " + percentileName(c.Tail) + ", the highest percentile for which the intervals have enough requests." + rangesOf(percentiles, plots.Microseconds),
+				Description: "Each column is an interval; the colour of a cell says how many of its requests have " +
+					"this latency (see the key). The lines are p50 and " + percentileName(c.Tail) + ", the highest percentile for which " +
+					"the intervals have enough requests." + rangesOf(percentiles, plots.Microseconds),
 			},
 			Interval: length, Bands: bands, Lines: percentiles, Marks: marks, Stalls: c.Stalled,
 		},
