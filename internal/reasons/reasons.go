@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"slices"
 	"strings"
+	"sync"
 
 	"sigs.k8s.io/yaml"
 )
@@ -26,7 +27,7 @@ type Entry struct {
 var file []byte
 
 // kinds are in the order in which they are shown.
-var kinds = func() (all []struct {
+var kinds = sync.OnceValue(func() (all []struct {
 	Kind    Kind    `json:"kind"`
 	Page    string  `json:"page"`
 	Entries []Entry `json:"entries"`
@@ -40,11 +41,11 @@ var kinds = func() (all []struct {
 		}
 	}
 	return all
-}()
+})
 
 // Kinds returns all kinds in the order in which they are shown.
 func Kinds() (all []Kind) {
-	for _, k := range kinds {
+	for _, k := range kinds() {
 		all = append(all, k.Kind)
 	}
 	return all
@@ -56,12 +57,12 @@ func (k Kind) Page() string {
 	if i < 0 {
 		return ""
 	}
-	return kinds[i].Page
+	return kinds()[i].Page
 }
 
 // All returns the entries of all kinds, in the order of Kinds.
 func All() (all []Entry) {
-	for _, k := range kinds {
+	for _, k := range kinds() {
 		all = append(all, k.Entries...)
 	}
 	return all

@@ -26,7 +26,9 @@ func (t *tool) completions(root *cobra.Command) {
 		"report":  orFiles(t.completeObjects(listRuns, listSuites, listSchedules)),
 		"compare": atMost(2, orFiles(commaSeparated(t.completeObjects(listRuns)))),
 		"list":    completeWords(listKinds...),
-		"explain": completeWords(reasons.Names()...),
+		"explain": func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			return completeWords(reasons.Names()...)(cmd, args, word)
+		},
 		"samples": atMost(1, completeSamples),
 	}
 	flags := map[string]map[string]cobra.CompletionFunc{
