@@ -232,6 +232,9 @@ func TestRunIsStopped(t *testing.T) {
 	if run.Status.Summary == nil || run.Status.Summary.MeasuredRequests == 0 {
 		t.Errorf("wanted the requests so far, got %+v", run.Status.Summary)
 	}
+	if e := run.Status.Ending; e == nil || e.Reason != v1alpha1.ReasonStopped {
+		t.Errorf("wanted the stop in status, as in a cluster, got %+v", e)
+	}
 	if n := keysUnder(t, target, run.KeyPrefix()); n != 0 {
 		t.Errorf("%d keys are left", n)
 	}
