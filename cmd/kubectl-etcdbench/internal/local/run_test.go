@@ -170,6 +170,8 @@ func TestKeysThatAreLeftHaveAReason(t *testing.T) {
 func TestRunCompletes(t *testing.T) {
 	target := members(t, 1)
 	run, armed := mixed(at(target.endpoints()...)), ""
+	// The longest time that the API allows.
+	run.Spec.TimeoutSeconds = 7 * 24 * 60 * 60
 	report, err := Run(t.Context(), run, options(func(o *Options) {
 		o.Show = func(seen *v1alpha1.EtcdBenchmark) {
 			if c := meta.FindStatusCondition(seen.Status.Conditions, v1alpha1.ConditionFinished); c.Reason == v1alpha1.StageArmed {
