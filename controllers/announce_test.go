@@ -17,15 +17,15 @@ import (
 // Pods that fall silent together have one event, which says how many they are.
 func TestSilentPodsHaveOneEvent(t *testing.T) {
 	pod := func(name, message string) v1alpha1.PodStatus { return v1alpha1.PodStatus{Name: name, Message: message} }
-	before := []v1alpha1.PodStatus{pod("a", ""), pod("b", ""), pod("c", notScraped+"refused")}
+	before := []v1alpha1.PodStatus{pod("a", ""), pod("b", ""), pod("c", lifecycle.NotScraped+"refused")}
 	tests := map[string]struct {
 		now  []v1alpha1.PodStatus
 		want string
 	}{
 		"none":                {before, ""},
-		"one":                 {[]v1alpha1.PodStatus{pod("a", ""), pod("b", notScraped+"timeout"), before[2]}, "Client pod 0 (b): " + notScraped + "timeout"},
-		"several":             {[]v1alpha1.PodStatus{pod("a", notScraped+"timeout"), pod("b", notScraped+"timeout"), before[2]}, "2 client pods cannot be scraped. Client pod 0 (a)"},
-		"one that is not old": {[]v1alpha1.PodStatus{pod("new", notScraped+"timeout")}, "Client pod 0 (new)"},
+		"one":                 {[]v1alpha1.PodStatus{pod("a", ""), pod("b", lifecycle.NotScraped+"timeout"), before[2]}, "Client pod 0 (b): " + lifecycle.NotScraped + "timeout"},
+		"several":             {[]v1alpha1.PodStatus{pod("a", lifecycle.NotScraped+"timeout"), pod("b", lifecycle.NotScraped+"timeout"), before[2]}, "2 client pods cannot be scraped. Client pod 0 (a)"},
+		"one that is not old": {[]v1alpha1.PodStatus{pod("new", lifecycle.NotScraped+"timeout")}, "Client pod 0 (new)"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
@@ -31,16 +30,5 @@ func TestAPodWhoseClockIsOff(t *testing.T) {
 	s.awaitFinished(v1alpha1.ReasonCompleted)
 	if got := s.condition(v1alpha1.ConditionPassed); got != "Unknown/"+v1alpha1.ReasonClockOffset {
 		t.Errorf("Passed is %s", got)
-	}
-}
-
-// A replacement of a pod does not inherit the node and the clock offset.
-func TestAPodHasNodeAndClockOfItsOwn(t *testing.T) {
-	before := v1alpha1.PodStatus{Name: "a", Node: "node-a", ClockOffsetMicroseconds: new(int64(5))}
-	for name, known := range map[string]bool{"a": true, "b": false} {
-		got := podStatus(before, lifecycle.Pod{Name: name}, false)
-		if (got.Node != "") != known || (got.ClockOffsetMicroseconds != nil) != known {
-			t.Errorf("pod %s: got %+v, wanted what was known of it: %v", name, got, known)
-		}
 	}
 }

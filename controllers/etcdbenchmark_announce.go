@@ -31,7 +31,7 @@ const maxNote = 1024
 func (r *EtcdBenchmarkReconciler) announce(ctx context.Context, run *v1alpha1.EtcdBenchmark, before *v1alpha1.EtcdBenchmarkStatus) {
 	announceConditions(ctx, r.Recorder, run, before.Conditions, run.Status.Conditions, before.StartTime == nil)
 	r.announceSilentPods(ctx, run, before)
-	if isFinished(run) && before.CompletionTime == nil {
+	if run.HasFinished() && before.CompletionTime == nil {
 		runsFinished.WithLabelValues(meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished).Reason).Inc()
 	}
 }
@@ -39,7 +39,7 @@ func (r *EtcdBenchmarkReconciler) announce(ctx context.Context, run *v1alpha1.Et
 // announceSilentPods records an event if pods could be scraped before and cannot now. There is one event for all of them,
 // because events with the same reason about the same run are counted, and only the note of the first is kept.
 func (r *EtcdBenchmarkReconciler) announceSilentPods(ctx context.Context, run *v1alpha1.EtcdBenchmark, before *v1alpha1.EtcdBenchmarkStatus) {
-	silent := func(p v1alpha1.PodStatus) bool { return strings.HasPrefix(p.Message, notScraped) }
+	silent := func(p v1alpha1.PodStatus) bool { return strings.HasPrefix(p.Message, lifecycle.NotScraped) }
 	was := map[string]bool{}
 	for _, p := range before.Pods {
 		was[p.Name] = silent(p)

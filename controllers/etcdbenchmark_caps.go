@@ -76,7 +76,7 @@ func (r *EtcdBenchmarkReconciler) withAdmissions(ctx context.Context, namespace 
 			continue
 		}
 		run := &v1alpha1.EtcdBenchmark{}
-		if err := r.Client.Get(ctx, key, run); err != nil || run.UID != uid || lifecycle.IsAdmitted(run) || isFinished(run) {
+		if err := r.Client.Get(ctx, key, run); err != nil || run.UID != uid || lifecycle.IsAdmitted(run) || run.HasFinished() {
 			delete(r.admissions.made, key)
 			continue
 		}

@@ -51,8 +51,6 @@ type EtcdBenchmarkReconciler struct {
 
 	sightings  sightings
 	admissions admissions
-	// recent follows the counts of the runs that measure.
-	recent recents
 }
 
 // NewEtcdBenchmarkReconciler returns a reconciler that uses the manager's clients and starts client pods from this
@@ -83,7 +81,6 @@ func (r *EtcdBenchmarkReconciler) Reconcile(ctx context.Context, request ctrl.Re
 		if apierrors.IsNotFound(err) {
 			r.Collector.Forget(request.NamespacedName)
 			r.sightings.forget(request.NamespacedName)
-			r.recent.forget(request.NamespacedName)
 		}
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
@@ -136,7 +133,7 @@ func (r *EtcdBenchmarkReconciler) proceed(ctx context.Context, o lifecycle.Obser
 // and either no pod is alive, or each had its time. A decision that waits otherwise waits for the TTL.
 func waitsForNothing(o lifecycle.Observed, d lifecycle.Decision) bool {
 	known := meta.FindStatusCondition(o.Run.Status.Conditions, v1alpha1.ConditionCleaned)
-	if !isFinished(o.Run) || known == nil || known.Status == metav1.ConditionUnknown || o.Run.DeletionTimestamp != nil {
+	if !o.Run.HasFinished() || known == nil || known.Status == metav1.ConditionUnknown || o.Run.DeletionTimestamp != nil {
 		return false
 	}
 	lives := func(p lifecycle.Pod) bool { return p.State == lifecycle.PodRunning || p.State == lifecycle.PodWaiting }

@@ -46,7 +46,7 @@ func (r *EtcdBenchmarkReconciler) observeTimes(_ context.Context, o *lifecycle.O
 		return at
 	}
 	o.Seen = lifecycle.Seen{
-		Run: seen(true, "run"), Ending: seen(o.Run.Status.Ending != nil, "ending"), End: seen(isFinished(o.Run), "end"),
+		Run: seen(true, "run"), Ending: seen(o.Run.Status.Ending != nil, "ending"), End: seen(o.Run.HasFinished(), "end"),
 		Deletion: seen(!o.Run.DeletionTimestamp.IsZero(), "deletion"),
 	}
 	return nil

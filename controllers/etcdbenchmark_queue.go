@@ -80,7 +80,7 @@ func (r *EtcdBenchmarkReconciler) nextRuns() handler.EventHandler {
 func hasFinished(e event.UpdateEvent) bool {
 	before, ok1 := e.ObjectOld.(*v1alpha1.EtcdBenchmark)
 	after, ok2 := e.ObjectNew.(*v1alpha1.EtcdBenchmark)
-	return ok1 && ok2 && !isFinished(before) && isFinished(after)
+	return ok1 && ok2 && !before.HasFinished() && after.HasFinished()
 }
 
 // waitedForLimit reports whether a run waits for the limit of its namespace no longer. There may be room for the next one,

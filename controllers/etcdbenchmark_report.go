@@ -13,7 +13,6 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/suite"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/verdict"
 )
 
@@ -27,15 +26,8 @@ const (
 
 // keepReport writes the ConfigMap with the merged histograms. The run finishes without a report, and with a warning, if
 // the API server refuses it (for example because of a quota), if it is too large, or if writing fails for too long.
-func (r *EtcdBenchmarkReconciler) keepReport(ctx context.Context, run *v1alpha1.EtcdBenchmark, o lifecycle.Observed, summary *results.Summary, now time.Time) error {
-	if run.Status.Summary == nil {
-		return nil
-	}
-	if summary == nil {
-		// An operator that has restarted knows the summary by status alone.
-		summary = new(results.Summarize(snapshotsOf(o.Pods)))
-	}
-	report, err := benchmark.Report(run, *summary)
+func (r *EtcdBenchmarkReconciler) keepReport(ctx context.Context, run *v1alpha1.EtcdBenchmark, o lifecycle.Observed, sum results.Summary, now time.Time) error {
+	report, err := benchmark.Report(run, sum)
 	if err != nil {
 		warnOfReport(run, err)
 		return nil
@@ -52,14 +44,6 @@ func (r *EtcdBenchmarkReconciler) keepReport(ctx context.Context, run *v1alpha1.
 		return err
 	}
 	return nil
-}
-
-// wantsReport reports whether a run that finishes with this problem keeps its report. A suite may need only those of runs
-// with a problem.
-func wantsReport(run *v1alpha1.EtcdBenchmark, finish lifecycle.Problem, now time.Time) bool {
-	finished := run.DeepCopy()
-	setFinished(finished, finish, now)
-	return suite.WantsReport(finished)
 }
 
 func warnOfReport(run *v1alpha1.EtcdBenchmark, err error) {

@@ -83,7 +83,7 @@ func slim(object any) (any, error) {
 func slimRun(run *v1alpha1.EtcdBenchmark) {
 	delete(run.Annotations, corev1.LastAppliedConfigAnnotation)
 	s := &run.Status
-	if !isFinished(run) || !meta.IsStatusConditionTrue(s.Conditions, v1alpha1.ConditionCleaned) {
+	if !run.HasFinished() || !meta.IsStatusConditionTrue(s.Conditions, v1alpha1.ConditionCleaned) {
 		return
 	}
 	s.Progress, s.Summary, s.RequestCounts, s.Objectives, s.Guard, s.Display = nil, nil, nil, nil, nil, nil

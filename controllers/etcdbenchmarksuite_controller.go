@@ -171,7 +171,7 @@ func (r *EtcdBenchmarkSuiteReconciler) proceed(ctx context.Context, s *v1alpha1.
 func (r *EtcdBenchmarkSuiteReconciler) track(ctx context.Context, s *v1alpha1.EtcdBenchmarkSuite) error {
 	run := &v1alpha1.EtcdBenchmark{}
 	err := r.Client.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: s.Status.Current}, run)
-	if apierrors.IsNotFound(err) || err == nil && isFinished(run) {
+	if apierrors.IsNotFound(err) || err == nil && run.HasFinished() {
 		// The cache may not have it yet, and has no results of runs that have ended.
 		run, err = r.live(ctx, s, s.Status.Current)
 	}
@@ -181,7 +181,7 @@ func (r *EtcdBenchmarkSuiteReconciler) track(ctx context.Context, s *v1alpha1.Et
 	if run != nil && !isOfSuite(run, s) {
 		run = nil
 	}
-	if run != nil && s.Spec.Stop && !run.Spec.Stop && !isFinished(run) {
+	if run != nil && s.Spec.Stop && !run.Spec.Stop && !run.HasFinished() {
 		return r.stop(ctx, run)
 	}
 	suite.Track(s, run, r.Clock.Now())

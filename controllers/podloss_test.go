@@ -1,20 +1,17 @@
 package controllers
 
 import (
-	"encoding/json"
-	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/collector"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
 )
 
 // TestARunGoesOnWithoutAPod: the live pod completes its load and reports, and the run reports the loss.
@@ -114,7 +111,7 @@ func recordEvent(t *testing.T, p lifecycle.Pod, reported *results.Snapshot) (v1a
 	run := newRun("ns", "run", func(run *v1alpha1.EtcdBenchmark) { run.UID = "0123456789ab" })
 	reported.RunUID, reported.Index, reported.Transport, reported.Cleaning = string(run.UID), p.Index, spec.TransportClient, results.CleaningKeysLeft
 	p.Choose(reported, nil)
-	keepResults(run, lifecycle.Observed{Run: run, Pods: []lifecycle.Pod{p}}, nil, time.Now())
+	lifecycle.SetStatus(run, lifecycle.Observed{Run: run, Pods: []lifecycle.Pod{p}}, lifecycle.Decision{}, &benchmark.Recent{}, time.Now())
 	next := lifecycle.Pod{Index: p.Index, Name: p.Name, State: p.State, Unreachable: p.Unreachable}
 	podResults{run: run, scraped: map[string]collector.Result{p.Name: {Unreachable: p.Unreachable}}}.conclude(&next, time.Now())
 	return run.Status.Pods[0], next
@@ -141,67 +138,5 @@ func TestWhatIsKeptOfAPod(t *testing.T) {
 				t.Errorf("wanted it to be kept: %v, found %+v, and %+v", tc.wantKept, status, next.Newest())
 			}
 		})
-	}
-}
-
-// TestASummaryLosesNoRequest: results that were in the summary stay in it.
-func TestASummaryLosesNoRequest(t *testing.T) {
-	run := newRun("ns", "run", func(run *v1alpha1.EtcdBenchmark) { run.UID = "0123456789ab" })
-	var pods []lifecycle.Pod
-	for i := range 2 {
-		reported := &results.Snapshot{RunUID: string(run.UID), Index: i, Transport: spec.TransportClient, Stage: results.StageCleaning}
-		measured(reported)
-		pods = append(pods, lifecycle.Pod{Index: i, Name: string(rune('a' + i)), State: lifecycle.PodRunning, Live: reported})
-	}
-	keepResults(run, lifecycle.Observed{Run: run, Pods: pods}, nil, time.Now())
-	pods[1].Live, pods[1].State = nil, lifecycle.PodGone
-	for range 2 {
-		keepResults(run, lifecycle.Observed{Run: run, Pods: pods}, &lifecycle.Problem{Reason: v1alpha1.ReasonPodFailed}, time.Now())
-	}
-	if got := run.Status.Summary; got.MeasuredRequests != 100 || !got.Partial || !slices.Equal(got.Warnings[len(got.Warnings)-1:], []string{warningLostDetail}) {
-		t.Errorf("wanted the 100 requests from status, marked partial, with a warning, found %+v", got)
-	}
-}
-
-// TestAWideRunFitsInOneRequest: the API server takes requests of at most 1.5 MB.
-func TestAWideRunFitsInOneRequest(t *testing.T) {
-	run := newRun("ns", "run", func(run *v1alpha1.EtcdBenchmark) { run.UID = "0123456789ab" })
-	fails := strings.Repeat("etcdserver: mvcc: database space exceeded ", 50)
-	pods := make([]lifecycle.Pod, 1000)
-	for i := range pods {
-		reported := &results.Snapshot{
-			RunUID: string(run.UID), Index: i, Transport: spec.TransportClient, Stage: results.StageMeasuring,
-			Failure: &results.Failure{Reason: "TargetUnreachable", Message: fails},
-		}
-		measured(reported)
-		pods[i] = lifecycle.Pod{Index: i, Name: fmt.Sprintf("wide-0123456789ab-%d-abcde", i), State: lifecycle.PodEnded, Final: reported}
-	}
-	// The objects of the others still say how they ended.
-	for i := 750; i < 1000; i++ {
-		pods[i].State, pods[i].Unreachable = lifecycle.PodRunning, true
-	}
-	for i := 900; i < 1000; i++ {
-		pods[i].State = lifecycle.PodGone
-	}
-	// These have left nothing to keep.
-	for i := range 10 {
-		pods[i].State, pods[i].Final = lifecycle.PodGone, nil
-	}
-	keepResults(run, lifecycle.Observed{Run: run, Pods: pods}, nil, time.Now())
-	var kept []int32
-	for i, p := range run.Status.Pods {
-		if p.LastResult != "" {
-			kept = append(kept, p.Index)
-			run.Status.Pods[i].LastResult = strings.Repeat("x", wire.MaxTerminationBytes)
-		}
-	}
-	if len(kept) != mostLastResults || kept[0] != 750 || !slices.Contains(kept, 900) || !slices.Contains(kept, 999) {
-		t.Errorf("wanted the results of all pods that are gone, then of those that do not answer, found those of %v", kept)
-	}
-	// The rest of the largest status has some 100 KB.
-	const most = 1_400_000
-	whole, err := json.Marshal(run)
-	if err != nil || len(whole) > most {
-		t.Errorf("wanted at most %d bytes, found %d (%v)", most, len(whole), err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 )
 
 // sightings records when this operator process first saw something about a run. Grace periods count from then: the stamps of
@@ -16,27 +17,34 @@ import (
 // anew. The zero value is ready.
 type sightings struct {
 	mutex sync.Mutex
-	runs  map[types.NamespacedName]seenRun
+	runs  map[types.NamespacedName]*seenRun
 }
 
 type seenRun struct {
 	uid types.UID
 	at  map[string]time.Time
+	// recent has the counts of the last progress. Only one reconcile at a time uses it.
+	recent benchmark.Recent
+}
+
+// of returns what is known about a run. The caller holds the mutex.
+func (s *sightings) of(run *v1alpha1.EtcdBenchmark) *seenRun {
+	key := client.ObjectKeyFromObject(run)
+	if seen := s.runs[key]; seen != nil && seen.uid == run.UID {
+		return seen
+	}
+	if s.runs == nil {
+		s.runs = map[types.NamespacedName]*seenRun{}
+	}
+	s.runs[key] = &seenRun{uid: run.UID, at: map[string]time.Time{}}
+	return s.runs[key]
 }
 
 // since returns when this was first seen, which is now if it was not seen before.
 func (s *sightings) since(run *v1alpha1.EtcdBenchmark, what string, now time.Time) time.Time {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	key := client.ObjectKeyFromObject(run)
-	seen, ok := s.runs[key]
-	if !ok || seen.uid != run.UID {
-		if s.runs == nil {
-			s.runs = map[types.NamespacedName]seenRun{}
-		}
-		seen = seenRun{run.UID, map[string]time.Time{}}
-		s.runs[key] = seen
-	}
+	seen := s.of(run)
 	if seen.at[what].IsZero() {
 		seen.at[what] = now
 	}
@@ -48,7 +56,14 @@ func (s *sightings) has(run *v1alpha1.EtcdBenchmark, what string) bool {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	seen := s.runs[client.ObjectKeyFromObject(run)]
-	return seen.uid == run.UID && !seen.at[what].IsZero()
+	return seen != nil && seen.uid == run.UID && !seen.at[what].IsZero()
+}
+
+// recent returns the counts of the run's last progress.
+func (s *sightings) recent(run *v1alpha1.EtcdBenchmark) *benchmark.Recent {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return &s.of(run).recent
 }
 
 // forget removes a run that waits for nothing, or is gone.

@@ -77,7 +77,7 @@ func TestAReportThatCanNotBeWritten(t *testing.T) {
 		refused := s.playUnwritable(errWebhook, nil)
 		s.playDone()
 		s.await("a report that is refused twice", func() bool { return refused.Load() > 1 })
-		if isFinished(&v1alpha1.EtcdBenchmark{Status: s.status()}) {
+		if run := (&v1alpha1.EtcdBenchmark{Status: s.status()}); run.HasFinished() {
 			t.Error("the run gave up at once; a short fault must not cost the report")
 		}
 		s.later(reportMaxWait)

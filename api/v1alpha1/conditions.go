@@ -1,5 +1,7 @@
 package v1alpha1
 
+import "k8s.io/apimachinery/pkg/api/meta"
+
 // Condition types of an EtcdBenchmark.
 const (
 	// ConditionFinished is True when the run has ended, for any reason. Before that it is False, and its reason is the
@@ -202,3 +204,8 @@ const (
 	// ReasonNothingWritten: the run ended before it wrote to the target.
 	ReasonNothingWritten = "NothingWritten"
 )
+
+// HasFinished reports whether the run has ended, for any reason.
+func (b *EtcdBenchmark) HasFinished() bool {
+	return meta.IsStatusConditionTrue(b.Status.Conditions, ConditionFinished)
+}

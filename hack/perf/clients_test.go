@@ -128,7 +128,7 @@ func TestComparisonsFit(t *testing.T) {
 	for name, w := range map[string]spec.Workload{"reads": reads(), "writes": writes(), "transactions": transactions(), "mixture": mixture(), "renewals": renewals()} {
 		l := load{transport: client, workload: w, connections: 10, clients: 100, requests: 1000}
 		p := l.plan((&server{endpoint: "127.0.0.1:2379"}).target())
-		if _, err := p.Encode(); err != nil {
+		if err := p.Validate(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if keys := p.KeyWriter(); w.Type != spec.WorkloadLease && keys.KeyBytes() != wireKey {

@@ -117,7 +117,7 @@ func judged(snaps []*results.Snapshot) *v1alpha1.EtcdBenchmark {
 	summary, merged := results.Summarize(snaps), results.Merge(snaps)
 	s := &b.Status
 	s.Target = benchmark.TargetStatus(b, b.Spec.Target.Endpoints, merged.Target)
-	s.Guard, s.Progress, s.Summary = benchmark.Guard(b, snaps), benchmark.Progress(b, snaps), benchmark.Summary(b, summary)
+	s.Guard, s.Progress, s.Summary = benchmark.Guard(b, snaps), benchmark.Progress(b, summary, snaps), benchmark.Summary(b, summary)
 	s.RequestCounts = benchmark.RequestCounts(merged.Requests)
 	for _, snap := range snaps {
 		if snap != nil && !hasPod(s.Pods, int32(snap.Index)) {

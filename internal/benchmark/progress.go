@@ -15,11 +15,10 @@ func reached(snap *results.Snapshot, stage results.Stage) bool {
 	return snap != nil && snap.Stage.Reached(stage)
 }
 
-// Progress returns the progress of a run from the newest snapshot of each pod. snaps holds nil for a pod without a
-// snapshot. The share that is done never falls below that of the status of b: the end of a window can turn out to be
+// Progress returns the progress of a run from the newest snapshot of each pod, and from s, which summarizes them. snaps
+// holds nil for a pod without a snapshot. The share that is done never falls below that of the status of b: the end of a window can turn out to be
 // earlier than it looked.
-func Progress(b *v1alpha1.EtcdBenchmark, snaps []*results.Snapshot) *v1alpha1.Progress {
-	s := results.Summarize(snaps)
+func Progress(b *v1alpha1.EtcdBenchmark, s results.Summary, snaps []*results.Snapshot) *v1alpha1.Progress {
 	out := &v1alpha1.Progress{
 		Requests:            int64(s.Succeeded + s.Failed + s.Censored),
 		StartedRequests:     int64(s.Started),

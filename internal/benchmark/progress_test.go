@@ -37,6 +37,10 @@ func endedAfter(length time.Duration) func(*results.Snapshot) {
 	return func(s *results.Snapshot) { s.Window.End = s.Window.Start.Add(length) }
 }
 
+func progressOf(run *v1alpha1.EtcdBenchmark, snaps []*results.Snapshot) *v1alpha1.Progress {
+	return Progress(run, results.Summarize(snaps), snaps)
+}
+
 func TestProgress(t *testing.T) {
 	stopped := func(s *results.Snapshot) { s.Stopped = true }
 	early := func(s *results.Snapshot) { s.Stage, s.Stopped = results.StageDone, true }
@@ -58,7 +62,7 @@ func TestProgress(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := Progress(tc.run, tc.snaps)
+			got := progressOf(tc.run, tc.snaps)
 			if got.Percent != tc.wantPercent || got.ReadyPods != tc.wantReady {
 				t.Errorf("wanted %d %% and %d ready pods, got %+v", tc.wantPercent, tc.wantReady, got)
 			}
@@ -77,7 +81,7 @@ func TestTheShareThatIsDoneNeverFalls(t *testing.T) {
 		{[]func(*results.Snapshot){inWindow(3 * time.Second)}, 75},
 		{[]func(*results.Snapshot){inWindow(3 * time.Second), endedAfter(2 * time.Second), func(s *results.Snapshot) { s.Stopped = true }, atStage(results.StageDraining)}, 75},
 	} {
-		run.Status.Progress = Progress(run, []*results.Snapshot{runtest.Measured(0, 10, tc.change...)})
+		run.Status.Progress = progressOf(run, []*results.Snapshot{runtest.Measured(0, 10, tc.change...)})
 		if got := run.Status.Progress.Percent; got != tc.want {
 			t.Errorf("wanted %d %%, got %d", tc.want, got)
 		}
@@ -100,7 +104,7 @@ func TestPod(t *testing.T) {
 func TestProgressHasWhatStartedAndEnded(t *testing.T) {
 	snap := runtest.Measured(0, 100, atStage(results.StageMeasuring), runtest.Failing(3, "Unavailable", time.Millisecond))
 	snap.Started = 110
-	got := Progress(runtest.Puts(), []*results.Snapshot{snap, nil})
+	got := progressOf(runtest.Puts(), []*results.Snapshot{snap, nil})
 	if got.StartedRequests != 110 || got.Requests != 103 || got.FailedRequests != 3 {
 		t.Errorf("wanted 110 started, 103 ended and 3 failed requests, got %+v", got)
 	}
@@ -123,7 +127,7 @@ func mixed(s *results.Snapshot) {
 
 func TestProgressHasThePercentilesOfOneKindOfRequest(t *testing.T) {
 	s := runtest.Measured(0, 100, mixed, runtest.CutOff(1, time.Second), atStage(results.StageMeasuring))
-	got := Progress(runtest.Puts(), []*results.Snapshot{s, nil})
+	got := progressOf(runtest.Puts(), []*results.Snapshot{s, nil})
 	if got.Operation != spec.OperationPut {
 		t.Errorf("the percentiles are of %q, wanted those of the puts, which have the highest of all", got.Operation)
 	}

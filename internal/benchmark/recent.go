@@ -17,14 +17,14 @@ type Recent struct {
 }
 
 // Update sets progress.Recent: the requests that succeeded since the update before. Without newer snapshots it stays.
-func (r *Recent) Update(p *v1alpha1.Progress, snaps []*results.Snapshot) {
+// merged has the counts of all snapshots.
+func (r *Recent) Update(p *v1alpha1.Progress, merged *results.Snapshot, snaps []*results.Snapshot) {
 	clocks := clocksOf(snaps)
 	length := r.elapsed(clocks)
 	if len(r.clocks) > 0 && length <= 0 {
 		p.Recent = r.shown
 		return
 	}
-	merged := results.Merge(snaps)
 	r.shown = r.since(p.Operation, merged, length)
 	p.Recent = r.shown
 	r.clocks, r.latency = clocks, map[spec.Operation]*results.Histogram{}

@@ -30,8 +30,8 @@ func after(seconds, n, slow int) *results.Snapshot {
 func TestRecentIsAboutTheTimeSinceTheUpdateBefore(t *testing.T) {
 	var r Recent
 	update := func(s *results.Snapshot) *v1alpha1.RecentProgress {
-		p := Progress(runtest.Puts(), []*results.Snapshot{s, nil})
-		r.Update(p, []*results.Snapshot{s, nil})
+		p := progressOf(runtest.Puts(), []*results.Snapshot{s, nil})
+		r.Update(p, s, []*results.Snapshot{s, nil})
 		return p.Recent
 	}
 	if got := update(after(1, 5000, 0)); got != nil {
@@ -87,7 +87,7 @@ func TestProgressEstimates(t *testing.T) {
 		"the load is over":     {timed, []*results.Snapshot{runtest.Measured(0, 100)}, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := Progress(tc.run, tc.pods)
+			got := progressOf(tc.run, tc.pods)
 			if diff := cmp.Diff(tc.work, got.Work); diff != "" {
 				t.Errorf("work (-want +got):\n%s", diff)
 			}

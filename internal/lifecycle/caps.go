@@ -147,18 +147,18 @@ func (c Caps) allows(endpoint string) bool {
 
 // AwaitsAdmission reports whether the next decision may admit a run: its addresses are known.
 func AwaitsAdmission(run *v1alpha1.EtcdBenchmark) bool {
-	return !isOver(run) && !isAdmitted(run) && isResolved(run)
+	return !run.HasFinished() && !isAdmitted(run) && isResolved(run)
 }
 
 // CountsInNamespace reports whether a run counts in Caps.RunsPerNamespace: it has been admitted, or may be. A run that
 // waits for its target, or for runs at its addresses, does not count.
 func CountsInNamespace(run *v1alpha1.EtcdBenchmark) bool {
-	return !isOver(run) && (isAdmitted(run) || isResolved(run) && !queuesFor(run, v1alpha1.QueueAddresses))
+	return !run.HasFinished() && (isAdmitted(run) || isResolved(run) && !queuesFor(run, v1alpha1.QueueAddresses))
 }
 
 // WaitsForLimit reports whether the limit of its namespace keeps a run from starting.
 func WaitsForLimit(run *v1alpha1.EtcdBenchmark) bool {
-	return !isOver(run) && !isAdmitted(run) && queuesFor(run, v1alpha1.QueueLimit)
+	return !run.HasFinished() && !isAdmitted(run) && queuesFor(run, v1alpha1.QueueLimit)
 }
 
 // IsAdmitted reports whether the operator lets a run load its target, or did.

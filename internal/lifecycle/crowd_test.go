@@ -59,7 +59,7 @@ func (c *crowd) step() {
 	run := &c.runs[c.rand.IntN(len(c.runs))]
 	c.now = c.now.Add(time.Duration(1+c.rand.IntN(1000)) * time.Millisecond)
 	switch {
-	case isOver(run):
+	case run.HasFinished():
 	case run.Status.Admission == nil:
 		c.ask(run)
 	case !c.stuck[run.UID] && c.rand.IntN(3) == 0:
@@ -109,7 +109,7 @@ func TestOneRunPerAddress(t *testing.T) {
 			c.step()
 		}
 		for i := range c.runs {
-			if !isOver(&c.runs[i]) {
+			if !c.runs[i].HasFinished() {
 				t.Fatalf("seed %d: %s was never admitted, of %v", seed, c.runs[i].Name, c.order)
 			}
 		}

@@ -1,4 +1,5 @@
 // Package lifecycle decides what happens next to a run. The input is Observed and the time, the output is a Decision.
+// SetStatus then makes the status of the run.
 //
 //	Pending ─ target resolved ─▶ Preparing ─ all pods ready ─▶ Armed ─ start ─▶ Running
 //	   │                            │                            │                │

@@ -112,11 +112,7 @@ func checkGuard(o Observed, _ time.Time) *Problem {
 	if o.everyPod(Pod.HasWholeResult) {
 		return nil
 	}
-	var newest []*results.Snapshot
-	for _, p := range o.Pods {
-		newest = append(newest, p.Newest())
-	}
-	if fired := benchmark.Guard(o.Run, newest); fired != nil {
+	if fired := benchmark.Guard(o.Run, newest(o.Pods)); fired != nil {
 		return &Problem{v1alpha1.ReasonGuardStopped, benchmark.GuardMessage(fired)}
 	}
 	return nil
@@ -127,11 +123,7 @@ func checkObjectives(o Observed, _ time.Time) *Problem {
 	if o.spec().OnObjectiveMissed != v1alpha1.ObjectiveMissedStop || o.status().StartAt == nil || o.everyPod(Pod.HasWholeResult) {
 		return nil
 	}
-	var newest []*results.Snapshot
-	for _, p := range o.Pods {
-		newest = append(newest, p.Newest())
-	}
-	if why := verdict.MissedAlready(o.Run, newest); why != "" {
+	if why := verdict.MissedAlready(o.Run, newest(o.Pods)); why != "" {
 		return &Problem{v1alpha1.ReasonMissedEarly, why}
 	}
 	return nil

@@ -30,6 +30,9 @@ type Observed struct {
 	ExtraPods []Pod
 	// PodsLive means that Pods were read from the API server and not from the cache.
 	PodsLive bool
+	// SharesNode means that members run on the machine of all pods. It is set for a run without a cluster, where no node has
+	// a name.
+	SharesNode bool
 }
 
 // Seen is when this operator process first saw a state of the run. A state that it has not seen before has the zero value,
@@ -101,10 +104,7 @@ func (c Cleanup) isWorking() bool { return c.Exists && !c.Deleting && !c.Succeed
 func (o Observed) spec() *v1alpha1.EtcdBenchmarkSpec     { return &o.Run.Spec }
 func (o Observed) status() *v1alpha1.EtcdBenchmarkStatus { return &o.Run.Status }
 func (o Observed) deleting() bool                        { return !o.Run.DeletionTimestamp.IsZero() }
-
-func (o Observed) finished() bool {
-	return meta.IsStatusConditionTrue(o.status().Conditions, v1alpha1.ConditionFinished)
-}
+func (o Observed) finished() bool                        { return o.Run.HasFinished() }
 
 func (o Observed) cleaned() bool {
 	return meta.IsStatusConditionTrue(o.status().Conditions, v1alpha1.ConditionCleaned)

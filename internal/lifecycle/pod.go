@@ -38,7 +38,8 @@ const (
 // Pod is one client pod.
 type Pod struct {
 	Index int
-	Name  string
+	// Name is empty for a pod without an object: one that is missing, and a part of a run without a cluster.
+	Name string
 	// UID and Version are those of the object that was read.
 	UID     types.UID
 	Version string
@@ -158,6 +159,15 @@ func (p Pod) wasCutOffWhileDeleting() bool {
 // Newest is the most complete known result; nil if there is none.
 func (p Pod) Newest() *results.Snapshot {
 	return cmp.Or(p.Final, p.Live, p.Last)
+}
+
+// newest are the newest results of all pods; nil for a pod without one.
+func newest(pods []Pod) []*results.Snapshot {
+	out := make([]*results.Snapshot, len(pods))
+	for i, p := range pods {
+		out[i] = p.Newest()
+	}
+	return out
 }
 
 // IsUnreachable reports whether the pod's last known result may be its final one.

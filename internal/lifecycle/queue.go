@@ -57,7 +57,7 @@ func AwaitsPlace(run *v1alpha1.EtcdBenchmark) bool { return isResolved(run) && w
 
 // waits reports whether a run is in the queue of its addresses, or will be when its target is resolved.
 func waits(run *v1alpha1.EtcdBenchmark) bool {
-	return !isOver(run) && !allowsOthers(run) && !isAdmitted(run)
+	return !run.HasFinished() && !allowsOthers(run) && !isAdmitted(run)
 }
 
 func isAdmitted(run *v1alpha1.EtcdBenchmark) bool {
@@ -78,14 +78,10 @@ func queuesFor(run *v1alpha1.EtcdBenchmark, cause v1alpha1.QueueCause) bool {
 	return run.Status.Queue != nil && run.Status.Queue.WaitsFor == cause
 }
 
-func isOver(run *v1alpha1.EtcdBenchmark) bool {
-	return meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished)
-}
-
 // InQueue reports whether other runs may have to wait for this one: it has not ended, or its keys may not be deleted
 // yet. A run that waits for the limit of its namespace delays no other run.
 func InQueue(run *v1alpha1.EtcdBenchmark) bool {
-	return !isOver(run) && !WaitsForLimit(run) || isDeletingKeys(run)
+	return !run.HasFinished() && !WaitsForLimit(run) || isDeletingKeys(run)
 }
 
 func isDeletingKeys(run *v1alpha1.EtcdBenchmark) bool {
@@ -129,13 +125,13 @@ func PlaceOf(run *v1alpha1.EtcdBenchmark, others []*v1alpha1.EtcdBenchmark, now 
 			continue
 		}
 		if !isInFront(other, run, now) {
-			if isOver(other) && isDeletingKeys(other) {
+			if other.HasFinished() && isDeletingKeys(other) {
 				p.Undeleted++
 			}
 			continue
 		}
 		p.Ahead++
-		if isOver(other) {
+		if other.HasFinished() {
 			p.FreeAt = earliest(p.FreeAt, blocksUntil(other))
 		}
 		if next == nil || isNearer(other, next) {
@@ -188,7 +184,7 @@ func occupiesTarget(run *v1alpha1.EtcdBenchmark, now time.Time) bool {
 	switch {
 	case !isAdmitted(run):
 		return false
-	case !isOver(run):
+	case !run.HasFinished():
 		return true
 	}
 	return isDeletingKeys(run) && now.Before(blocksUntil(run))
@@ -209,7 +205,7 @@ func earliest(a, b time.Time) time.Time {
 
 func activityOf(run *v1alpha1.EtcdBenchmark) Holding {
 	switch {
-	case isOver(run):
+	case run.HasFinished():
 		return HoldingDeletes
 	case waits(run):
 		return HoldingWaits

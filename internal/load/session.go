@@ -99,11 +99,8 @@ type Session struct {
 	engine atomic.Pointer[engine]
 }
 
-// NewSession prepares a session. Its errors are FailureInvalidPlan.
+// NewSession prepares a session of a valid plan. Its errors are FailureInvalidPlan.
 func NewSession(c Config) (*Session, error) {
-	if err := c.Plan.Validate(); err != nil {
-		return nil, Errorf(results.FailureInvalidPlan, "%w", err)
-	}
 	part, err := c.Plan.Part(c.Index)
 	if err != nil {
 		return nil, Errorf(results.FailureInvalidPlan, "%w", err)

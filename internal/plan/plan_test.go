@@ -63,14 +63,6 @@ func preloadsKeys(p Plan) bool {
 
 func TestDecodeReturnsWhatEncodeWrote(t *testing.T) { requireReturn(t, valid()) }
 
-func TestEncodeRefusesWhatCannotBeRun(t *testing.T) {
-	p := valid()
-	p.RunUID = ""
-	if data, err := p.Encode(); err == nil || !strings.Contains(err.Error(), "runUID") {
-		t.Errorf("encoded %s (%v), wanted an error that names runUID", data, err)
-	}
-}
-
 // Operator and client pod must compute the same digest.
 func TestDigest(t *testing.T) {
 	if got := Digest([]byte("abc")); got != "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" {

@@ -29,8 +29,8 @@ const (
 // wanted is the error of all checks.
 var wanted = workload.Wanted
 
-// Validate returns all errors that prevent the run, joined, or nil. The API checks the same at admission. Here,
-// operator and client pod protect themselves from each other's mistakes.
+// Validate returns all errors that prevent the run, joined, or nil. The API checks the same at admission. Who makes a plan
+// validates it, and Decode, which reads that of another program.
 func (p Plan) Validate() error {
 	return errors.Join(
 		wanted(p.Version == Version, "version", Version, p.Version),

@@ -40,7 +40,7 @@ func TestTheSameRateEverywhere(t *testing.T) {
 				t.Errorf("status has %v, wanted %s/s", got, want)
 			}
 			so := &v1alpha1.EtcdBenchmark{Spec: b.Spec}
-			so.Status.Progress = benchmark.Progress(b, []*results.Snapshot{snap})
+			so.Status.Progress = benchmark.Progress(b, results.Summarize([]*results.Snapshot{snap}), []*results.Snapshot{snap})
 			so.Status.Progress.Requests = 1
 			if got := Display(so).Throughput; got != want+"/s" {
 				t.Errorf("progress shows %s, wanted %s/s", got, want)

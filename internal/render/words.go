@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
@@ -60,7 +58,7 @@ func loadedText(b *v1alpha1.EtcdBenchmark) string {
 
 // sentLoad reports whether the members got load: keys of a preload or requests. It is true while the run goes on.
 func sentLoad(b *v1alpha1.EtcdBenchmark) bool {
-	if b.Status.Summary != nil || !meta.IsStatusConditionTrue(b.Status.Conditions, v1alpha1.ConditionFinished) {
+	if b.Status.Summary != nil || !b.HasFinished() {
 		return true
 	}
 	return slices.ContainsFunc(b.Status.RequestCounts, func(c v1alpha1.RequestCount) bool { return c.Preload+c.Warmup+c.Measured > 0 })

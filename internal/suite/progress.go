@@ -73,7 +73,7 @@ func Track(s *v1alpha1.EtcdBenchmarkSuite, run *v1alpha1.EtcdBenchmark, now time
 			Name: p.Name, Cell: p.Cell.Name, Round: p.Round, Probe: asked(p), Reason: v1alpha1.ReasonDeleted,
 			Invalid: deletedRun, Cleaned: metav1.ConditionUnknown,
 		}, now)
-	case !meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished):
+	case !run.HasFinished():
 		return
 	case i < 0:
 		r := Result(s, p, run)

@@ -118,7 +118,7 @@ func (r Runs) stopSuite(ctx context.Context, s *v1alpha1.EtcdBenchmarkSuite) err
 }
 
 func (r Runs) stopRun(ctx context.Context, b *v1alpha1.EtcdBenchmark) error {
-	if b.Spec.Stop || isFinished(b) {
+	if b.Spec.Stop || b.HasFinished() {
 		return nil
 	}
 	before := b.DeepCopy()
@@ -197,9 +197,5 @@ func (r Runs) each(ctx context.Context, kind client.ObjectList, do func(client.O
 
 // isReleased reports whether the run does not need the operator any more.
 func isReleased(b *v1alpha1.EtcdBenchmark) bool {
-	return isFinished(b) && !controllerutil.ContainsFinalizer(b, v1alpha1.Finalizer)
-}
-
-func isFinished(b *v1alpha1.EtcdBenchmark) bool {
-	return meta.IsStatusConditionTrue(b.Status.Conditions, v1alpha1.ConditionFinished)
+	return b.HasFinished() && !controllerutil.ContainsFinalizer(b, v1alpha1.Finalizer)
 }

@@ -71,7 +71,7 @@ func describeRun(t *testing.T, manifest string) string {
 	d.add("parts", parts(t, p))
 	d.add("requests", describeRequests(p))
 	pods := measuredBy(p.Name).pods(t, p)
-	d.addJSON(t, "progress", benchmark.Progress(b, pods))
+	d.addJSON(t, "progress", benchmark.Progress(b, results.Summarize(pods), pods))
 	stored := finish(t, b, p, pods)
 	course := must[benchmark.Detail](t)(benchmark.ReadReport(stored)).Course
 	d.add("table", written(t, func(w io.Writer) error { return render.WriteTable(w, b, course) }))

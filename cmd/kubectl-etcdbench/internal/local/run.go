@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
@@ -78,7 +79,7 @@ func (c *controller) report() []byte {
 	if summary == nil {
 		return nil
 	}
-	report, err := benchmark.Report(c.run, results.Summarize(c.snapshots()))
+	report, err := benchmark.Report(c.run, c.sum)
 	if err != nil {
 		summary.Warnings = verdict.AppendWarning(summary.Warnings, "The report could not be written: "+err.Error())
 	}
@@ -94,12 +95,12 @@ type controller struct {
 	gate     *gate
 	// ended reports for each session whether it has ended.
 	ended []atomic.Bool
-	// stopped: the user has interrupted the run. ending is the reason why the run ends early.
+	// stopped: the user has interrupted the run.
 	stopped bool
-	ending  *v1alpha1.Ending
-	// observed is the time of the last update of status.
+	// observed is the time of the last update of status, recent has its counts, and sum its result.
 	observed time.Time
 	recent   benchmark.Recent
+	sum      results.Summary
 }
 
 func newController(run *v1alpha1.EtcdBenchmark, o Options, endpoints []string) (*controller, error) {
@@ -158,7 +159,7 @@ func (c *controller) follow(ctx context.Context) error {
 // tick calls decide at intervals, and as soon as all sessions are ready to start.
 func (c *controller) tick(now time.Time) {
 	c.followLock(now)
-	if now.Sub(c.observed) >= observeInterval || c.run.Status.StartAt == nil && c.ending == nil && c.allReady() {
+	if now.Sub(c.observed) >= observeInterval || c.run.Status.StartAt == nil && c.run.Status.Ending == nil && c.allReady() {
 		c.decide(now)
 	}
 }
@@ -242,7 +243,7 @@ const jobUID = "this process"
 // observation returns the run as the operator would observe it, with a pod for each session.
 func (c *controller) observation() lifecycle.Observed {
 	run := c.run.DeepCopy()
-	run.Spec.Stop, run.Status.Ending = c.stopped, c.ending
+	run.Spec.Stop = c.stopped
 	// Without scheduling, its time-out does not apply.
 	run.Spec.SchedulingTimeoutSeconds = math.MaxInt32
 	run.Status.Job = &v1alpha1.JobReference{UID: jobUID}
@@ -272,31 +273,27 @@ func (c *controller) decide(now time.Time) {
 	o := c.observation()
 	d := lifecycle.Decide(o, now)
 	if d.StartAt != nil {
-		c.start(now.Add(startDelay).Truncate(time.Microsecond))
-		d.Message = lifecycle.ArmedMessage(len(o.Pods), *c.run.Status.StartAt)
+		*d.StartAt = metav1.NewMicroTime(now.Add(startDelay).Truncate(time.Microsecond).UTC())
+		d.Message = lifecycle.ArmedMessage(len(o.Pods), *d.StartAt)
+		c.gate.open(d.StartAt.Time)
 	}
 	for _, a := range d.Actions {
 		if a.Annotations[plan.AnnotationStop] != "" {
 			c.gate.stop()
 		}
 	}
-	if d.Ending != nil && c.ending == nil {
-		c.ending = d.Ending
+	if d.Ending != nil && c.run.Status.Ending == nil {
+		c.run.Status.Ending = d.Ending
 		c.decide(now)
 		return
 	}
-	if d.Finish == nil {
-		c.setStage(d.Stage, c.localMessage(d.Message), now)
+	if d.Finish != nil {
+		// The run ends when the last session has ended.
+		d.Finish, d.Cleaned, d.Message = nil, nil, meta.FindStatusCondition(c.run.Status.Conditions, v1alpha1.ConditionFinished).Message
 	}
-	c.observe(snapshotsOf(o))
+	d.Message = c.localMessage(d.Message)
+	c.write(o, d, now)
 	c.options.Show(c.run.DeepCopy())
-}
-
-func snapshotsOf(o lifecycle.Observed) (snaps []*results.Snapshot) {
-	for _, p := range o.Pods {
-		snaps = append(snaps, p.Live)
-	}
-	return snaps
 }
 
 // localMessage omits the name of the only client pod at the start of a message.
@@ -310,16 +307,30 @@ func (c *controller) localMessage(message string) string {
 func (c *controller) snapshots() []*results.Snapshot {
 	out := make([]*results.Snapshot, len(c.sessions))
 	for i, s := range c.sessions {
-		out[i] = s.Snapshot()
-		if c.options.EmbeddedMembers > 0 {
-			for _, samples := range out[i].Samples {
-				delete(samples.Values, results.FigureCPUSeconds)
-				delete(samples.Values, results.FigureMemoryNowBytes)
-			}
-		}
-		if c.options.EmbeddedMembers > 0 {
-			out[i].Process = out[i].Process.OnlyMachine("the embedded members shared its process")
+		if out[i] = s.Snapshot(); c.options.EmbeddedMembers > 0 {
+			omitShared(out[i])
 		}
 	}
 	return out
+}
+
+// omitShared omits the memory and the processor time of embedded members and of the load generator. They share a process,
+// so each would show the sum of all.
+func omitShared(s *results.Snapshot) {
+	for _, samples := range s.Samples {
+		delete(samples.Values, results.FigureCPUSeconds)
+		delete(samples.Values, results.FigureMemoryNowBytes)
+	}
+	s.Process = s.Process.OnlyMachine("the embedded members shared its process")
+	if s.Target == nil {
+		return
+	}
+	target := *s.Target
+	target.Members = slices.Clone(target.Members)
+	for i := range target.Members {
+		m := &target.Members[i]
+		m.ResidentMemoryBytes = 0
+		m.Window = m.Window.Without(results.FigureMemoryBytes, results.FigureMemoryStartBytes, results.FigureCPUSeconds)
+	}
+	s.Target = &target
 }

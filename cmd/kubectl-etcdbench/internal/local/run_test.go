@@ -170,6 +170,8 @@ func TestKeysThatAreLeftHaveAReason(t *testing.T) {
 func TestRunCompletes(t *testing.T) {
 	target := members(t, 1)
 	run, armed := mixed(at(target.endpoints()...)), ""
+	// The longest time that the API allows.
+	run.Spec.TimeoutSeconds = 7 * 24 * 60 * 60
 	report, err := Run(t.Context(), run, options(func(o *Options) {
 		o.Show = func(seen *v1alpha1.EtcdBenchmark) {
 			if c := meta.FindStatusCondition(seen.Status.Conditions, v1alpha1.ConditionFinished); c.Reason == v1alpha1.StageArmed {
@@ -231,6 +233,9 @@ func TestRunIsStopped(t *testing.T) {
 	wantCondition(t, run, v1alpha1.ConditionCleaned, metav1.ConditionTrue, v1alpha1.ReasonKeysDeleted)
 	if run.Status.Summary == nil || run.Status.Summary.MeasuredRequests == 0 {
 		t.Errorf("wanted the requests so far, got %+v", run.Status.Summary)
+	}
+	if e := run.Status.Ending; e == nil || e.Reason != v1alpha1.ReasonStopped {
+		t.Errorf("wanted the stop in status, as in a cluster, got %+v", e)
 	}
 	if n := keysUnder(t, target, run.KeyPrefix()); n != 0 {
 		t.Errorf("%d keys are left", n)
