@@ -88,7 +88,7 @@ func (r *EtcdBenchmarkReconciler) Reconcile(ctx context.Context, request ctrl.Re
 	if err == nil && decision.StartAt != nil {
 		decision, err = r.step(ctx, run)
 	}
-	return conclude(decision, err)
+	return requeueAfter(decision, err)
 }
 
 // step decides and acts once; after it, run is the object as written.
@@ -140,8 +140,8 @@ func waitsForNothing(o lifecycle.Observed, d lifecycle.Decision) bool {
 	return d.Requeue == 0 || !slices.ContainsFunc(slices.Concat(o.Pods, o.ExtraPods), lives)
 }
 
-// conclude does not treat a conflict as an error: the object has changed, and the change triggers another reconcile.
-func conclude(d lifecycle.Decision, err error) (ctrl.Result, error) {
+// requeueAfter does not treat a conflict as an error: the object has changed, and the change triggers another reconcile.
+func requeueAfter(d lifecycle.Decision, err error) (ctrl.Result, error) {
 	if errors.Is(err, errStale) || apierrors.IsConflict(err) {
 		return ctrl.Result{RequeueAfter: conflictPause}, nil
 	}

@@ -178,10 +178,10 @@ func (r *EtcdBenchmarkReconciler) assignPods(ctx context.Context, o *lifecycle.O
 	known := podResults{run: o.Run, objects: objects, scraped: r.Collector.Results(o.Run.UID)}
 	now := r.Clock.Now()
 	for i := range o.Pods {
-		known.conclude(&o.Pods[i], now)
+		known.addTo(&o.Pods[i], now)
 	}
 	for i := range o.ExtraPods {
-		known.conclude(&o.ExtraPods[i], now)
+		known.addTo(&o.ExtraPods[i], now)
 		// The numbers of these pods are not used, and there may be any number of such pods.
 		o.ExtraPods[i].Final = withoutNumbers(o.ExtraPods[i].Final)
 	}

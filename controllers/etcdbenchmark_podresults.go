@@ -22,8 +22,8 @@ type podResults struct {
 	scraped map[string]collector.Result
 }
 
-// conclude adds a pod's results. A pod that has an address and is not scraped yet will be scraped after this reconcile.
-func (t podResults) conclude(p *lifecycle.Pod, now time.Time) {
+// addTo adds a pod's results. A pod that has an address and is not scraped yet will be scraped after this reconcile.
+func (t podResults) addTo(p *lifecycle.Pod, now time.Time) {
 	s := t.scraped[p.Name]
 	live := s.Live
 	if p.State != lifecycle.PodRunning {

@@ -89,7 +89,7 @@ func (r *EtcdBenchmarkScheduleReconciler) Reconcile(ctx context.Context, request
 			emit(r.Recorder, sch, note.bad, note.reason, note.text)
 		}
 	}
-	return conclude(lifecycle.Decision{Requeue: wait}, errors.Join(err, stepErr))
+	return requeueAfter(lifecycle.Decision{Requeue: wait}, errors.Join(err, stepErr))
 }
 
 // scheduleStep is one step of one schedule.

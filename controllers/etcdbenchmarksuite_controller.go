@@ -74,7 +74,7 @@ func (r *EtcdBenchmarkSuiteReconciler) Reconcile(ctx context.Context, request ct
 	stepErr := r.step(ctx, s)
 	s.Status.ObservedGeneration = s.Generation
 	err := r.writeStatus(ctx, s, before)
-	return conclude(lifecycle.Decision{Requeue: suite.Rest(s, r.Clock.Now())}, errors.Join(err, stepErr))
+	return requeueAfter(lifecycle.Decision{Requeue: suite.Rest(s, r.Clock.Now())}, errors.Join(err, stepErr))
 }
 
 func (r *EtcdBenchmarkSuiteReconciler) step(ctx context.Context, s *v1alpha1.EtcdBenchmarkSuite) error {

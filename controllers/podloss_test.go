@@ -113,7 +113,7 @@ func recordEvent(t *testing.T, p lifecycle.Pod, reported *results.Snapshot) (v1a
 	p.Choose(reported, nil)
 	lifecycle.SetStatus(run, lifecycle.Observed{Run: run, Pods: []lifecycle.Pod{p}}, lifecycle.Decision{}, &benchmark.Recent{}, time.Now())
 	next := lifecycle.Pod{Index: p.Index, Name: p.Name, State: p.State, Unreachable: p.Unreachable}
-	podResults{run: run, scraped: map[string]collector.Result{p.Name: {Unreachable: p.Unreachable}}}.conclude(&next, time.Now())
+	podResults{run: run, scraped: map[string]collector.Result{p.Name: {Unreachable: p.Unreachable}}}.addTo(&next, time.Now())
 	return run.Status.Pods[0], next
 }
 

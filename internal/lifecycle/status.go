@@ -77,7 +77,7 @@ func keepResults(run *v1alpha1.EtcdBenchmark, o Observed, d Decision, sum result
 		return nil
 	}
 	newer := benchmark.Summary(run, sum)
-	if s.Summary = fuller(s.Summary, newer); s.Summary == newer {
+	if s.Summary = moreComplete(s.Summary, newer); s.Summary == newer {
 		judged = &sum
 	}
 	return judged
@@ -86,8 +86,8 @@ func keepResults(run *v1alpha1.EtcdBenchmark, o Observed, d Decision, sum result
 // warningLostDetail is the warning on a summary that was saved before a restart.
 const warningLostDetail = "The operator restarted after a client pod was lost. The summary was saved before the restart; the report, if there is one, lacks that pod's detail."
 
-// fuller returns the newer summary, unless it has fewer requests than the old one.
-func fuller(old, newer *v1alpha1.Summary) *v1alpha1.Summary {
+// moreComplete returns the newer summary, unless it has fewer requests than the old one.
+func moreComplete(old, newer *v1alpha1.Summary) *v1alpha1.Summary {
 	if old == nil || old.MeasuredRequests <= newer.MeasuredRequests {
 		return newer
 	}
