@@ -221,17 +221,20 @@ var stores = map[Datastore]Store{
 	},
 }
 
-// transports has the row of every transport: the workloads that it can send, and whether its connections carry many
-// requests at a time. Fast sends requests that have one response each.
-var transports = map[Transport]struct {
-	workloads   []Variant
-	multiplexed bool
-}{
-	TransportClient: {Variants(), true},
-	TransportFast: {[]Variant{
+// transportRow is the row of a transport: the workloads that it can send, whether its connections carry many requests at a
+// time, and whether event loops carry its requests.
+type transportRow struct {
+	workloads          []Variant
+	multiplexed, loops bool
+}
+
+// transports has every transport. Fast sends requests that have one response each.
+var transports = map[Transport]transportRow{
+	TransportClient: {workloads: Variants(), multiplexed: true},
+	TransportFast: {workloads: []Variant{
 		VariantPut, VariantRangeWhole, VariantMixed, VariantDelete, VariantTxnPuts, VariantTxnCompareAndSwap,
 		VariantLeaseGrant, VariantLeaseRevoke,
-	}, true},
+	}, multiplexed: true, loops: true},
 }
 
 // Workloads are those that the transport can send.
@@ -239,6 +242,10 @@ func (t Transport) Workloads() []Variant { return transports[t].workloads }
 
 // Multiplexed reports whether a connection of the transport carries many requests at a time, as Store.Multiplexed does.
 func (t Transport) Multiplexed() bool { return transports[t].multiplexed }
+
+// Loops reports whether event loops carry the requests of the transport. Then no goroutine waits for a response, and
+// requests leave no garbage.
+func (t Transport) Loops() bool { return transports[t].loops }
 
 // Transports returns all transports, sorted by name.
 func Transports() []Transport { return slices.Sorted(maps.Keys(transports)) }
