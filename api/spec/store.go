@@ -26,7 +26,7 @@ const DefaultDatastore = Etcd
 
 // Transport is the client that sends requests to the store.
 //
-// +kubebuilder:validation:Enum=Client;Fast
+// +kubebuilder:validation:Enum=Client;Fast;JSON
 type Transport string
 
 // The transports.
@@ -36,6 +36,8 @@ const (
 	// TransportFast is this project's own client. It needs much less processor
 	// time, so the client is less likely to limit the result.
 	TransportFast Transport = "Fast"
+	// TransportJSON is HTTP/1.1 and JSON, over the gRPC gateway of each member.
+	TransportJSON Transport = "JSON"
 )
 
 // MemberSelection says which members of the target receive the load.
@@ -180,7 +182,7 @@ var stores = map[Datastore]Store{
 			RPCRangeStream, RPCLeaseGrant, RPCLeaseRevoke, RPCLeaseKeepAlive, RPCLeaseLeases,
 			RPCLeaseTimeToLive, RPCWatch, RPCAuthenticate, RPCLock, RPCUnlock,
 		},
-		Transports: []Transport{TransportClient, TransportFast},
+		Transports: []Transport{TransportClient, TransportFast, TransportJSON},
 		Workloads:  Variants(),
 		Keys: KeyLimits{
 			Distributions: []Distribution{Sequential, Uniform, ZipfLaw, HotSpots},
@@ -235,6 +237,7 @@ var transports = map[Transport]transportRow{
 		VariantPut, VariantRangeWhole, VariantMixed, VariantDelete, VariantTxnPuts, VariantTxnCompareAndSwap,
 		VariantLeaseGrant, VariantLeaseRevoke,
 	}, multiplexed: true, loops: true},
+	TransportJSON: {workloads: []Variant{VariantPut, VariantRangeWhole, VariantMixed, VariantDelete, VariantTxnPuts}},
 }
 
 // Workloads are those that the transport can send.
