@@ -18,6 +18,10 @@ type Load struct {
 	// - Fast: this project's own client. It needs much less processor time, so a
 	//   small client machine is less likely to limit the result. It carries only
 	//   workloads whose requests have one response each; others are refused.
+	// - JSON: HTTP/1.1 and JSON, as clients of etcd's gRPC gateway send them. A
+	//   member translates each request and calls itself over gRPC: this is
+	//   another load for etcd, not only another client. A connection carries one
+	//   request at a time, so clients must equal connections.
 	//
 	// Every result names the transport. Default Client.
 	//

@@ -26,7 +26,7 @@ const DefaultDatastore = Etcd
 
 // Transport is the client that sends requests to the store.
 //
-// +kubebuilder:validation:Enum=Client;Fast
+// +kubebuilder:validation:Enum=Client;Fast;JSON
 type Transport string
 
 // The transports.
@@ -36,6 +36,8 @@ const (
 	// TransportFast is this project's own client. It needs much less processor
 	// time, so the client is less likely to limit the result.
 	TransportFast Transport = "Fast"
+	// TransportJSON is HTTP/1.1 and JSON, over the gRPC gateway of each member.
+	TransportJSON Transport = "JSON"
 )
 
 // MemberSelection says which members of the target receive the load.
@@ -134,9 +136,10 @@ type Store struct {
 	// KeyPrefix limits the key prefix.
 	KeyPrefix PrefixLimits
 	Members   []MemberSelection
-	// TLS and Users: the driver supports them. Addresses: spec.target.endpoints may have several.
-	TLS, Users, Addresses bool
-	Disturbances          []DisturbanceType
+	// TLS and Users: the driver supports them. Addresses: spec.target.endpoints may have several. Multiplexed: a connection
+	// carries many requests at a time. Otherwise it carries one, and load.clients is at most load.connections.
+	TLS, Users, Addresses, Multiplexed bool
+	Disturbances                       []DisturbanceType
 	// StopRules are those of guard.stopOn. Alarm and Quota are on by default, and have no effect on a store that reports
 	// neither.
 	StopRules  []GuardRule
@@ -179,7 +182,7 @@ var stores = map[Datastore]Store{
 			RPCRangeStream, RPCLeaseGrant, RPCLeaseRevoke, RPCLeaseKeepAlive, RPCLeaseLeases,
 			RPCLeaseTimeToLive, RPCWatch, RPCAuthenticate, RPCLock, RPCUnlock,
 		},
-		Transports: []Transport{TransportClient, TransportFast},
+		Transports: []Transport{TransportClient, TransportFast, TransportJSON},
 		Workloads:  Variants(),
 		Keys: KeyLimits{
 			Distributions: []Distribution{Sequential, Uniform, ZipfLaw, HotSpots},
@@ -187,7 +190,7 @@ var stores = map[Datastore]Store{
 		},
 		KeyPrefix: anyPrefix,
 		Members:   []MemberSelection{MembersAll, MembersLeader, MembersFollowers},
-		TLS:       true, Users: true, Addresses: true,
+		TLS:       true, Users: true, Addresses: true, Multiplexed: true,
 		Disturbances: DisturbanceTypes(),
 		StopRules:    GuardRules(),
 		Objectives:   append(ofClients(), ofMembers()...),
@@ -199,7 +202,7 @@ var stores = map[Datastore]Store{
 		Workloads:  []Variant{VariantKubernetes},
 		KeyPrefix:  anyPrefix,
 		Members:    []MemberSelection{MembersAll},
-		TLS:        true,
+		TLS:        true, Multiplexed: true,
 		StopRules:  []GuardRule{GuardAlarm, GuardQuota, GuardErrorRatio},
 		Objectives: ofClients(),
 	},
@@ -211,26 +214,41 @@ var stores = map[Datastore]Store{
 		Transports: []Transport{TransportClient},
 		Workloads:  []Variant{VariantPut},
 		// A server keeps every znode in memory, and rejects requests above 1 MiB. A znode can be created only once.
-		Keys:       KeyLimits{Distributions: []Distribution{Sequential}, MinSizeBytes: 4, MaxCount: 10_000_000, MaxValueBytes: 1_000_000},
-		KeyPrefix:  PrefixLimits{Match: `^/?([A-Za-z0-9_-][A-Za-z0-9._-]*/)+$`, Except: `^/?zookeeper/`},
-		Members:    []MemberSelection{MembersAll},
-		Addresses:  true,
+		Keys:      KeyLimits{Distributions: []Distribution{Sequential}, MinSizeBytes: 4, MaxCount: 10_000_000, MaxValueBytes: 1_000_000},
+		KeyPrefix: PrefixLimits{Match: `^/?([A-Za-z0-9_-][A-Za-z0-9._-]*/)+$`, Except: `^/?zookeeper/`},
+		Members:   []MemberSelection{MembersAll},
+		Addresses: true, Multiplexed: true,
 		StopRules:  []GuardRule{GuardAlarm, GuardQuota, GuardErrorRatio, GuardLeaderChange},
 		Objectives: append(ofClients(), ObjectiveLeaderChanges),
 	},
 }
 
-// transports has every transport, with the workloads that it can send. Fast sends requests that have one response each.
-var transports = map[Transport][]Variant{
-	TransportClient: Variants(),
-	TransportFast: {
+// transportRow is the row of a transport: the workloads that it can send, whether its connections carry many requests at a
+// time, and whether event loops carry its requests.
+type transportRow struct {
+	workloads          []Variant
+	multiplexed, loops bool
+}
+
+// transports has every transport. Fast sends requests that have one response each.
+var transports = map[Transport]transportRow{
+	TransportClient: {workloads: Variants(), multiplexed: true},
+	TransportFast: {workloads: []Variant{
 		VariantPut, VariantRangeWhole, VariantMixed, VariantDelete, VariantTxnPuts, VariantTxnCompareAndSwap,
 		VariantLeaseGrant, VariantLeaseRevoke,
-	},
+	}, multiplexed: true, loops: true},
+	TransportJSON: {workloads: []Variant{VariantPut, VariantRangeWhole, VariantMixed, VariantDelete, VariantTxnPuts}},
 }
 
 // Workloads are those that the transport can send.
-func (t Transport) Workloads() []Variant { return transports[t] }
+func (t Transport) Workloads() []Variant { return transports[t].workloads }
+
+// Multiplexed reports whether a connection of the transport carries many requests at a time, as Store.Multiplexed does.
+func (t Transport) Multiplexed() bool { return transports[t].multiplexed }
+
+// Loops reports whether event loops carry the requests of the transport. Then no goroutine waits for a response, and
+// requests leave no garbage.
+func (t Transport) Loops() bool { return transports[t].loops }
 
 // Transports returns all transports, sorted by name.
 func Transports() []Transport { return slices.Sorted(maps.Keys(transports)) }

@@ -21,6 +21,11 @@ spec:
   loads: [{name: one, load: {requests: 10}}]
 `
 
+// overTransports are two loads of an axis.
+func overTransports(one, two string) string {
+	return fmt.Sprintf("  loads: [{name: one, load: {requests: 10, transport: %s}}, {name: two, load: {requests: 20, transport: %s}}]\n", one, two)
+}
+
 // entriesOf are this many loads of an axis.
 func entriesOf(n int) string {
 	var out []string
@@ -89,6 +94,9 @@ func TestAdmissionOfSuites(t *testing.T) {
 		"too few rounds":             {"", strings.Replace(compared, "rounds: 3", "rounds: 2", 1), "spec.rounds: Invalid value: must be at least 3"},
 		"no such baseline":           {"", strings.Replace(compared, "entry: a", "entry: c", 1), "spec.compare.baseline"},
 		"an axis of one entry":       {"", strings.Replace(strings.Replace(compared, "Targets", "Loads", 1), "entry: a", "entry: one", 1), "at least two entries"},
+		"transports compared":        {loads, overTransports("Client", "JSON") + strings.Replace(strings.Replace(compared, "Targets", "Loads", 1), "entry: a", "entry: one", 1), "spec.compare.axis: Invalid value: cannot be Loads if their transports differ"},
+		"one transport compared":     {loads, overTransports("JSON", "JSON") + strings.Replace(strings.Replace(compared, "Targets", "Loads", 1), "entry: a", "entry: one", 1), ""},
+		"transports side by side":    {loads, overTransports("Client", "JSON") + compared, ""},
 		"a metric twice":             {"", strings.Replace(compared, "{type: Throughput}", "{type: Throughput}, {type: Throughput, tolerancePercent: 9}", 1), "has a metric twice"},
 		"a latency of what":          {"", strings.Replace(compared, ", operation: Put, statistic: P99", "", 1), "operation and statistic are required"},
 		"a throughput of what":       {"", strings.Replace(compared, "{type: Throughput}", "{type: Throughput, operation: Put}", 1), "must be absent for type Throughput"},

@@ -124,6 +124,19 @@ type Summary struct {
 	// +kubebuilder:validation:MaxItems=32
 	RequestCounts []RequestCount `json:"requestCounts,omitempty"`
 
+	// requestBytes is the length of the bodies of all measured requests, in bytes.
+	// Each attempt to send a request counts. Absent: the transport does not count
+	// bodies.
+	//
+	// +optional
+	RequestBytes int64 `json:"requestBytes,omitempty"`
+
+	// responseBytes is the length of the bodies of the responses to these
+	// requests.
+	//
+	// +optional
+	ResponseBytes int64 `json:"responseBytes,omitempty"`
+
 	// members are what the members' own metrics show of the measured window.
 	//
 	// +optional

@@ -36,6 +36,8 @@ func Summary(b *v1alpha1.EtcdBenchmark, s results.Summary) *v1alpha1.Summary {
 		StartSkewMicroseconds:     toMicros(s.StartSkew),
 		Disturbances:              disturbanceSummaries(b, s.Disturbances),
 		RequestCounts:             RequestCounts(s.Requests),
+		RequestBytes:              int64(s.Merged.Bodies.Sent),
+		ResponseBytes:             int64(s.Merged.Bodies.Received),
 		KeyBytesOnWire:            int32(s.KeyBytes),
 		Concerns:                  verdict.Concerns(b, s),
 		Warnings:                  verdict.Warnings(b, s),

@@ -287,6 +287,10 @@ func TestRunsThatCannotBeCompared(t *testing.T) {
 			b[1].Spec.Load.Clients = 11
 			return a, b
 		}, "load.clients (10, 11)"},
+		"another transport": {func(a, b []*v1alpha1.EtcdBenchmark) (_, _ []*v1alpha1.EtcdBenchmark) {
+			b[2].Spec.Load.Transport = spec.TransportJSON
+			return a, b
+		}, "load.transport (Fast, JSON)"},
 		"another workload": {func(a, b []*v1alpha1.EtcdBenchmark) (_, _ []*v1alpha1.EtcdBenchmark) {
 			b[0].Spec.Workload.Put.Values.SizeBytes = 1024
 			return a, b

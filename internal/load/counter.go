@@ -74,6 +74,23 @@ func (c *RequestCounter) grow(rpc spec.RPC, phase results.Phase) *requestCount {
 	return k
 }
 
+// BodyCounter counts the bytes of the bodies of measured requests, each attempt once, and of their responses. The zero value
+// is ready and safe for concurrent use.
+type BodyCounter struct{ sent, received atomic.Uint64 }
+
+// Add counts bytes of a request of this phase.
+func (c *BodyCounter) Add(phase results.Phase, sent, received int) {
+	if phase == results.PhaseMeasured {
+		c.sent.Add(uint64(sent))
+		c.received.Add(uint64(received))
+	}
+}
+
+// Counts returns what was counted so far.
+func (c *BodyCounter) Counts() results.Bodies {
+	return results.Bodies{Sent: c.sent.Load(), Received: c.received.Load()}
+}
+
 // AddRequests returns the sum of counts of requests.
 func AddRequests(all ...map[spec.RPC]map[results.Phase]uint64) map[spec.RPC]map[results.Phase]uint64 {
 	sum := map[spec.RPC]map[results.Phase]uint64{}

@@ -125,6 +125,12 @@ type Resender interface {
 	Resent() uint64
 }
 
+// Weigher is a Driver whose transport may count the bytes of bodies.
+type Weigher interface {
+	// Bodies are those of the measured requests so far, and of their responses.
+	Bodies() results.Bodies
+}
+
 // Answerer is a Driver that can tell which members the load reached. Behind a load balancer, an address leads to several.
 type Answerer interface {
 	// AnsweredBy returns, by address, the IDs of the members that answered requests of the load so far, sorted.

@@ -35,6 +35,7 @@ type fakeDriver struct {
 
 	samples atomic.Int64
 	counter RequestCounter
+	bodies  BodyCounter
 	mutex   sync.Mutex
 	// sent is how often each operation was sent, by phase.
 	sent     map[results.Phase]map[string]int
@@ -124,6 +125,8 @@ func (d *fakeDriver) View(context.Context) members.View {
 
 func (d *fakeDriver) Requests() map[spec.RPC]map[results.Phase]uint64 { return d.counter.Counts() }
 
+func (d *fakeDriver) Bodies() results.Bodies { return d.bodies.Counts() }
+
 func (d *fakeDriver) Close() error {
 	d.closed.Store(true)
 	return nil
@@ -135,6 +138,7 @@ func (c *fakeConn) Do(ctx context.Context, req *Request, resp *Response) {
 	d := c.driver
 	phase := PhaseOf(ctx)
 	d.counter.Add(spec.RPC(req.Operation), phase)
+	d.bodies.Add(phase, 100, 10)
 	*resp = Response{Sent: Now()}
 	d.note(phase, string(req.Operation)+" "+string(req.Key)+"="+string(req.Value))
 	if d.answer != nil {

@@ -90,6 +90,10 @@ func TestThePreloadRepeatsWhatFailed(t *testing.T) {
 	if got, want := s.Requests[spec.RPCPut][results.PhasePreload], uint64(p.Keys().Count)+3; got != want {
 		t.Errorf("%d puts were sent, wanted %d", got, want)
 	}
+	measured := s.Requests[spec.RPCPut][results.PhaseMeasured] + s.Requests[spec.RPCRange][results.PhaseMeasured]
+	if want := (results.Bodies{Sent: 100 * measured, Received: 10 * measured}); s.Bodies != want || measured == 0 {
+		t.Errorf("the bodies of %d measured requests are %+v, wanted %+v", measured, s.Bodies, want)
+	}
 }
 
 func TestAPreloadThatKeepsFailingEndsTheSession(t *testing.T) {

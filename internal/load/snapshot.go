@@ -17,6 +17,9 @@ func (s *Session) Snapshot() *results.Snapshot {
 	if resender, ok := s.driver.(Resender); ok {
 		snapshot.Resent = resender.Resent()
 	}
+	if weigher, ok := s.driver.(Weigher); ok {
+		snapshot.Bodies = weigher.Bodies()
+	}
 	s.state.fill(snapshot)
 	if s.matcher != nil {
 		snapshot.Watch = s.matcher.results()

@@ -39,3 +39,27 @@ func TestAttemptsAreShownForEachCommit(t *testing.T) {
 		})
 	}
 }
+
+func TestBodiesAreShownIfTheyWereCounted(t *testing.T) {
+	for name, tc := range map[string]struct {
+		bodies results.Bodies
+		want   string
+	}{
+		"counted":     {results.Bodies{Sent: 351_400, Received: 24_150}, "Bodies of MEASURED: 351,400 bytes sent and 24,150 received, on average 1,757 and 120 per request."},
+		"not counted": {results.Bodies{}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, s := runtest.Puts(), results.Summarize([]*results.Snapshot{runtest.Measured(0, 200)})
+			s.Merged.Bodies = tc.bodies
+			b.Status.Summary = benchmark.Summary(b, s)
+			var out bytes.Buffer
+			if err := WriteTable(&out, b, nil); err != nil {
+				t.Fatal(err)
+			}
+			text := strings.Join(strings.Fields(out.String()), " ")
+			if !strings.Contains(text, tc.want) || strings.Contains(text, "Bodies") != (tc.want != "") {
+				t.Errorf("the table does not say %q:\n%s", tc.want, text)
+			}
+		})
+	}
+}

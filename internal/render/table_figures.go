@@ -191,14 +191,19 @@ func (t *table) requests() {
 	if len(counts) == 0 {
 		return
 	}
-	g := grid{left: 1}
+	g, measured := grid{left: 1}, int64(0)
 	g.add("REQUESTS SENT", "PRELOAD", "WARM-UP", "MEASURED", "CONTROL", "TOTAL")
 	for _, c := range counts {
+		measured += c.Measured
 		g.add(c.RPC, text.Grouped(c.Preload), text.Grouped(c.Warmup), text.Grouped(c.Measured), text.Grouped(c.Control),
 			text.Grouped(c.Preload+c.Warmup+c.Measured+c.Control))
 	}
 	t.section(g)
 	t.sentence("  ", "PRELOAD: keys written before the load. CONTROL: checks, the lock, and deleting the run's keys.")
+	if s := t.b.Status.Summary; s != nil && s.RequestBytes > 0 && measured > 0 {
+		t.sentence("  ", fmt.Sprintf("Bodies of MEASURED: %s bytes sent and %s received, on average %s and %s per request.",
+			text.Grouped(s.RequestBytes), text.Grouped(s.ResponseBytes), text.Grouped(s.RequestBytes/measured), text.Grouped(s.ResponseBytes/measured)))
+	}
 }
 
 // watch prints the counts of watchers and events, if the run had any.

@@ -93,6 +93,8 @@ func mergeCleaning(a, b Cleaning) Cleaning {
 
 func (s *Snapshot) mergeCounts(other *Snapshot) {
 	s.Resent += other.Resent
+	s.Bodies.Sent += other.Bodies.Sent
+	s.Bodies.Received += other.Bodies.Received
 	for rpc, phases := range other.Requests {
 		if s.Requests[rpc] == nil {
 			s.Requests[rpc] = map[Phase]uint64{}

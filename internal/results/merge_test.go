@@ -16,6 +16,7 @@ func mergeable() []*Snapshot {
 	put := all[2].Operations[spec.OperationPut]
 	put.Failed, put.Errors["Unavailable"], put.Lost, put.Attempts = recorded(5e9), 1, 3, 1500
 	put.Examples.Add("Unavailable", "request timed out")
+	all[0].Bodies, all[2].Bodies = Bodies{Sent: 500, Received: 5}, Bodies{Sent: 20, Received: 2}
 	all[0].Operations[spec.OperationPut].Lost, all[0].Operations[spec.OperationPut].Attempts = 2, 2
 	return all
 }
@@ -36,9 +37,9 @@ func TestMergeAddsUp(t *testing.T) {
 	counts := map[string]uint64{
 		"completed": put.CompletedInWindow, "unavailable": put.Errors["Unavailable"],
 		"puts": got.Requests[spec.RPCPut][PhaseMeasured], "txns": got.Requests[spec.RPCTxn][PhaseControl],
-		"lost": put.Lost, "attempts": put.Attempts,
+		"lost": put.Lost, "attempts": put.Attempts, "sent": got.Bodies.Sent, "received": got.Bodies.Received,
 	}
-	wantCounts := map[string]uint64{"completed": 1800, "unavailable": 1, "puts": 1800, "txns": 9, "lost": 5, "attempts": 1502}
+	wantCounts := map[string]uint64{"completed": 1800, "unavailable": 1, "puts": 1800, "txns": 9, "lost": 5, "attempts": 1502, "sent": 520, "received": 7}
 	if diff := cmp.Diff(wantCounts, counts); diff != "" {
 		t.Errorf("counts (-want +got):\n%s", diff)
 	}

@@ -150,6 +150,8 @@ type Snapshot struct {
 	Requests map[spec.RPC]map[Phase]uint64
 	// Resent counts the requests that were sent again because their token had expired.
 	Resent uint64
+	// Bodies are those of the measured requests; zero if the transport does not count them.
+	Bodies Bodies
 	// KeyBytes is the length of a key on the wire, including the run's prefix.
 	KeyBytes int
 
@@ -162,6 +164,9 @@ type Snapshot struct {
 	// Omitted names the parts for which a termination message had no room.
 	Omitted []string
 }
+
+// Bodies are the bytes of the bodies of requests that were sent, and of responses that were received.
+type Bodies struct{ Sent, Received uint64 }
 
 // Names in Omitted of parts that a summary needs.
 const (

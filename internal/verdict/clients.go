@@ -204,8 +204,8 @@ func harmlessDelay(operations []results.OperationSummary) (time.Duration, bool) 
 // about requests: a process that sends a request a second wakes up far more often.
 const maxWakeups = 8
 
-// delayPerRequest is how long threads waited for a processor, for each request. The requests of the transport Client
-// also wait for goroutines; a wait of a goroutine for a thread that waits for a processor counts twice.
+// delayPerRequest is how long threads waited for a processor, for each request. Without event loops, requests also wait
+// for goroutines; a wait of a goroutine for a thread that waits for a processor counts twice.
 func delayPerRequest(transport spec.Transport) reader { return delayOf(transport, 1, 1) }
 
 // delayOf is a sum of how long threads and goroutines waited for each request, with these weights.
@@ -217,7 +217,7 @@ func delayOf(transport spec.Transport, ofThread, ofGoroutine float64) reader {
 			return delay / max(float64(p.Started)*p.Window.Sessions(), count/maxWakeups, 1), known && counted
 		}
 		threads, known := of(results.ProcessThreadDelaySeconds, results.ProcessThreadWakeups)
-		if transport != spec.TransportClient {
+		if transport.Loops() {
 			return ofThread * threads, known
 		}
 		goroutines, ofGoroutines := of(results.ProcessGoroutineDelayTotalSeconds, results.ProcessGoroutineWakeups)

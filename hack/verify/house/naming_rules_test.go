@@ -53,8 +53,8 @@ func namings() []naming {
 		{
 			// Every store has Client, which is the reference for comparisons.
 			kind:  "a transport",
-			names: func(name string) bool { return name == "spec.TransportFast" },
-			files: []string{"api/spec", "internal/datastore/etcd/fastconn.go"},
+			names: func(name string) bool { return name == "spec.TransportFast" || name == "spec.TransportJSON" },
+			files: []string{"api/spec", "internal/datastore/etcd/fastconn.go", "internal/datastore/etcd/jsonconn.go"},
 		},
 		{
 			kind:  "a form of output",

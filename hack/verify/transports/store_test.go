@@ -22,7 +22,7 @@ import (
 
 const prefix = "etcdbench/11111111/"
 
-// workloads are those that every transport supports. Each key is written by at most one request of the load, or all
+// workloads are those that Fast supports. Each key is written by at most one request of the load, or all
 // requests are sequential. So the seed determines the store.
 var workloads = map[string]func(*plan.Plan){
 	"puts": func(*plan.Plan) {},
@@ -84,6 +84,9 @@ func planFor(target plan.Target, transport spec.Transport, seed int64, change fu
 		Guard: spec.Guard{AcceptWrites: true, StopOn: &spec.StopRules{}},
 	}
 	change(&p)
+	if !transport.Multiplexed() {
+		p.Load.Clients = p.Load.Connections
+	}
 	return p
 }
 
@@ -175,18 +178,24 @@ func (a *effect) count(s *results.Snapshot) {
 	}
 }
 
-// wantTheSame runs each workload over both transports, on an etcd without other users.
+// wantTheSame runs each workload over all transports that send it, on an etcd without other users.
 func wantTheSame(t *testing.T, client *clientv3.Client, target plan.Target, seeds ...int64) {
 	for name, change := range workloads {
 		for _, seed := range seeds {
 			t.Run(fmt.Sprint(name, ", seed ", seed), func(t *testing.T) {
 				want := run(t, client, planFor(target, spec.TransportClient, seed, change))
-				got := run(t, client, planFor(target, spec.TransportFast, seed, change))
 				if len(want.Store)+len(want.Leases) == 0 && name != "leases' revocation" {
 					t.Error("the run over Client wrote no keys")
 				}
-				if diff := cmp.Diff(want, got); diff != "" || len(got.Failed) > 0 {
-					t.Errorf("the transports have different effects (-Client +Fast):\n%s", diff)
+				for _, transport := range []spec.Transport{spec.TransportFast, spec.TransportJSON} {
+					p := planFor(target, transport, seed, change)
+					if !slices.Contains(transport.Workloads(), p.Workload.Variant()) {
+						continue
+					}
+					got := run(t, client, p)
+					if diff := cmp.Diff(want, got); diff != "" || len(got.Failed) > 0 {
+						t.Errorf("the transports have different effects (-Client +%s):\n%s", transport, diff)
+					}
 				}
 			})
 		}

@@ -51,11 +51,9 @@ func answersSayWhichMembersGotLoad(t *testing.T, cluster *etcdtest.Cluster) {
 		"one address for all members":    {[]string{balanced}, 12, 3, true},
 		"the address of one member":      {[]string{all[0]}, 2, 1, false},
 	} {
-		for _, transport := range []spec.Transport{spec.TransportClient, spec.TransportFast} {
+		for _, transport := range spec.Transports() {
 			t.Run(fmt.Sprint(name, ", ", transport), func(t *testing.T) {
-				p := planFor(tc.endpoints, func(p *plan.Plan) {
-					p.Load.Pods, p.Load.Connections, p.Load.Transport = 2, tc.connections, transport
-				})
+				p := planFor(tc.endpoints, func(p *plan.Plan) { p.Load.Pods, p.Load.Connections = 2, tc.connections }, over(transport))
 				s := results.Merge(runAll(t, p))
 				loaded, found := 0, 0
 				for _, m := range s.Target.Members {

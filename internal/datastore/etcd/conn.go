@@ -16,12 +16,14 @@ import (
 )
 
 func init() {
-	transports[spec.TransportClient] = func(d *Driver) transport { return &clientTransport{driver: d} }
+	transports[spec.TransportClient] = func(d *Driver) transport { return &clientTransport{driver: d, dial: d.dialForLoad} }
 }
 
 // clientTransport is the transport over clientv3, as applications use it.
 type clientTransport struct {
 	driver *Driver
+	// dial connects to one address.
+	dial func(ctx context.Context, endpoint string) (*clientv3.Client, error)
 
 	mutex sync.Mutex
 	conns []*conn
@@ -30,6 +32,8 @@ type clientTransport struct {
 // conn is one connection to one member: a client with one address has one TCP connection.
 type conn struct {
 	driver *Driver
+	// dial connects to the member behind an address.
+	dial func(ctx context.Context, endpoint string) (*clientv3.Client, error)
 	// client is replaced when the connection moves.
 	client atomic.Pointer[clientv3.Client]
 	// locks is for clients with sessions.
@@ -39,11 +43,11 @@ type conn struct {
 var _ load.SharedConn = (*conn)(nil)
 
 func (l *clientTransport) connect(ctx context.Context, _ int, endpoint string) (connection, error) {
-	client, err := l.driver.dialMember(ctx, endpoint)
+	client, err := l.dialMember(ctx, endpoint)
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{driver: l.driver}
+	c := &conn{driver: l.driver, dial: l.dialMember}
 	c.client.Store(client)
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -67,8 +71,9 @@ func (l *clientTransport) close() error {
 
 // dialMember connects to the member behind an address. If the plan selects members, it checks which member answers:
 // behind a shared address, such as a Service's, each connection can reach another member.
-func (d *Driver) dialMember(ctx context.Context, endpoint string) (*clientv3.Client, error) {
-	client, err := d.dialForLoad(ctx, endpoint)
+func (l *clientTransport) dialMember(ctx context.Context, endpoint string) (*clientv3.Client, error) {
+	d := l.driver
+	client, err := l.dial(ctx, endpoint)
 	if err != nil || d.plan.Target.Members == spec.MembersAll {
 		return client, err
 	}
@@ -87,7 +92,7 @@ func (d *Driver) dialMember(ctx context.Context, endpoint string) (*clientv3.Cli
 
 // move implements connection. Requests in flight on the old client may still take up to the request timeout.
 func (c *conn) move(ctx context.Context, endpoint string) error {
-	client, err := c.driver.dialMember(ctx, endpoint)
+	client, err := c.dial(ctx, endpoint)
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func connect(t *testing.T, d *Driver, connection int) *conn {
 	return c.(*conn)
 }
 
-// connectionOf returns the first connection of a plan, over either transport.
+// connectionOf returns the first connection of a plan, over any transport.
 func connectionOf(t *testing.T, p plan.Plan) load.Conn {
 	t.Helper()
 	c, err := connected(t, p).Connect(withTimeout(t), 0)
@@ -240,7 +240,8 @@ func TestUnknownOperationsFail(t *testing.T) {
 	cluster, _ := oneMember(t)
 	plans := map[string]func(*plan.Plan){
 		"Client": func(*plan.Plan) {},
-		"Fast":   func(p *plan.Plan) { p.Load.Transport = spec.TransportFast },
+		"Fast":   over(spec.TransportFast),
+		"JSON":   over(spec.TransportJSON),
 		"locks": func(p *plan.Plan) {
 			p.FirstLease, p.Workload = 7*workload.LeaseIDs, spec.Workload{Type: spec.WorkloadLock, Lock: &spec.Lock{Names: 1}}
 		},

@@ -30,6 +30,8 @@ type Driver struct {
 	settings settings
 	index    int
 	requests load.RequestCounter
+	// bodies are counted by a transport that has bodies.
+	bodies load.BodyCounter
 	// compacted is the newest revision that this driver has compacted.
 	compacted atomic.Int64
 	// storms is the number of lease storms so far.
@@ -77,6 +79,7 @@ var (
 	_ load.Observer  = (*Driver)(nil)
 	_ load.Prober    = (*Driver)(nil)
 	_ load.Resender  = (*Driver)(nil)
+	_ load.Weigher   = (*Driver)(nil)
 	_ load.Answerer  = (*Driver)(nil)
 	_ load.Sampler   = (*Driver)(nil)
 	_ load.Pinger    = (*Driver)(nil)
@@ -114,6 +117,9 @@ func (d *Driver) Requests() map[spec.RPC]map[results.Phase]uint64 {
 
 // Resent implements load.Resender.
 func (d *Driver) Resent() uint64 { return d.tokens().Resent() }
+
+// Bodies implements load.Weigher.
+func (d *Driver) Bodies() results.Bodies { return d.bodies.Counts() }
 
 // Close implements load.Driver.
 func (d *Driver) Close() error {

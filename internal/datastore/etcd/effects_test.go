@@ -59,12 +59,26 @@ func puts(changes []change) (n uint64) {
 	return n
 }
 
-// overBoth runs a test for each transport, with a change to plans that chooses the transport.
+// over is a change to plans that chooses a transport. If a connection carries one request at a time, it has one client.
+func over(transport spec.Transport) func(*plan.Plan) {
+	return func(p *plan.Plan) {
+		if p.Load.Transport = transport; !transport.Multiplexed() {
+			p.Load.Clients = p.Load.Connections
+		}
+	}
+}
+
+// overAll runs a test for each transport, with a change to plans that chooses the transport.
+func overAll(t *testing.T, test func(t *testing.T, transport func(*plan.Plan))) {
+	for _, transport := range spec.Transports() {
+		t.Run(string(transport), func(t *testing.T) { test(t, over(transport)) })
+	}
+}
+
+// overBoth is overAll for the transports that also carry leases and compare-and-swaps.
 func overBoth(t *testing.T, test func(t *testing.T, transport func(*plan.Plan))) {
 	for _, transport := range []spec.Transport{spec.TransportClient, spec.TransportFast} {
-		t.Run(string(transport), func(t *testing.T) {
-			test(t, func(p *plan.Plan) { p.Load.Transport = transport })
-		})
+		t.Run(string(transport), func(t *testing.T) { test(t, over(transport)) })
 	}
 }
 
@@ -83,7 +97,7 @@ func TestSchedulesReachTheStore(t *testing.T) {
 		"poisson": {func(l *spec.Load) { l.Rate.PerSecond, l.Rate.Arrival = 300, spec.ArrivalPoisson }, 0},
 	}
 	for name, tc := range tests {
-		overBoth(t, func(t *testing.T, transport func(*plan.Plan)) {
+		overAll(t, func(t *testing.T, transport func(*plan.Plan)) {
 			p := planFor(cluster.Endpoints, transport, func(p *plan.Plan) {
 				p.Load.Pods, p.Load.WarmupSeconds = 2, 1
 				timed(&p.Load, 2, 0)
@@ -112,7 +126,7 @@ func TestChosenKeysReachTheStore(t *testing.T) {
 		"hot spot": {Distribution: spec.HotSpots, HotSpot: &spec.HotSpot{KeysPerMillion: 20_000, RequestsPerMillion: 800_000}},
 	}
 	for name, keys := range tests {
-		overBoth(t, func(t *testing.T, transport func(*plan.Plan)) {
+		overAll(t, func(t *testing.T, transport func(*plan.Plan)) {
 			keys.Count, keys.SizeBytes = 300, 8
 			p := planFor(cluster.Endpoints, transport, func(p *plan.Plan) { p.Load.Pods, p.Workload.Put.Keys = 2, keys })
 			_, changes := changesOf(t, client, p)
@@ -153,7 +167,7 @@ func TestValuesReachTheStore(t *testing.T) {
 		"log-uniform":  {compressible(25, spec.SizesLogUniform), 0.6, 175 / math.Log(8)},
 	}
 	for name, tc := range tests {
-		overBoth(t, func(t *testing.T, transport func(*plan.Plan)) {
+		overAll(t, func(t *testing.T, transport func(*plan.Plan)) {
 			p := planFor(cluster.Endpoints, transport, func(p *plan.Plan) {
 				tc.values.SizeBytes = 200
 				p.Workload.Put.Keys.Count, p.Workload.Put.Values = 1, tc.values

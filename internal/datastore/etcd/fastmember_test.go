@@ -8,14 +8,12 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// A shared address can lead to another member than the one that the preflight saw. Neither transport loads that member.
+// A shared address can lead to another member than the one that the preflight saw. No transport loads that member.
 func TestConnectRefusesAnotherMember(t *testing.T) {
 	cluster, _ := oneMember(t)
-	for _, transport := range []spec.Transport{spec.TransportClient, spec.TransportFast} {
+	for _, transport := range spec.Transports() {
 		for selection, refused := range map[spec.MemberSelection]bool{spec.MembersAll: false, spec.MembersLeader: true} {
-			d := connected(t, planFor(cluster.Endpoints, func(p *plan.Plan) {
-				p.Load.Transport, p.Target.Members = transport, selection
-			}))
+			d := connected(t, planFor(cluster.Endpoints, over(transport), func(p *plan.Plan) { p.Target.Members = selection }))
 			if _, err := d.Connect(withTimeout(t), 0); err != nil {
 				t.Errorf("%s, %s: %v", transport, selection, err)
 			}

@@ -17,7 +17,7 @@ func TestLearnersGetNeitherLoadNorControlRequests(t *testing.T) {
 	cluster, client := oneMember(t)
 	cluster.AddLearner(t)
 	voter, learner := cluster.Endpoints[:1], cluster.Endpoints[1:]
-	for _, transport := range []spec.Transport{spec.TransportClient, spec.TransportFast} {
+	for _, transport := range spec.Transports() {
 		t.Run(string(transport), func(t *testing.T) { runBesideALearner(t, cluster, transport) })
 	}
 	t.Run("only learners", func(t *testing.T) {
@@ -66,7 +66,7 @@ func TestLearnersGetNeitherLoadNorControlRequests(t *testing.T) {
 		}
 	})
 	enableAuth(t, client)
-	for _, transport := range []spec.Transport{spec.TransportClient, spec.TransportFast} {
+	for _, transport := range spec.Transports() {
 		t.Run("with a user, "+string(transport), func(t *testing.T) {
 			runBesideALearner(t, cluster, transport, withUser(t, "bench", "benchpass"))
 		})
@@ -76,8 +76,8 @@ func TestLearnersGetNeitherLoadNorControlRequests(t *testing.T) {
 // runBesideALearner runs a load on a cluster whose last address is that of a learner.
 func runBesideALearner(t *testing.T, cluster *etcdtest.Cluster, transport spec.Transport, changes ...func(*plan.Plan)) {
 	t.Helper()
-	p := planFor(cluster.Endpoints, append(changes, func(p *plan.Plan) {
-		p.Load.Transport, p.Load.Pods, p.Lock = transport, 2, &plan.Lock{WaitSeconds: 10}
+	p := planFor(cluster.Endpoints, append(changes, over(transport), func(p *plan.Plan) {
+		p.Load.Pods, p.Lock = 2, &plan.Lock{WaitSeconds: 10}
 	})...)
 	snapshots := runAll(t, p)
 	s := results.Merge(snapshots)

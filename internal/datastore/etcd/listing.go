@@ -80,13 +80,25 @@ func openRangeStream(ctx context.Context, client *clientv3.Client, request *etcd
 	return etcdserverpb.NewKVClient(client.ActiveConnection()).RangeStream(ctx, request, grpc.MaxCallRecvMsgSize(math.MaxInt32))
 }
 
-// checkSupport checks that the member behind each address serves RangeStream, if the load uses it. The version does not
-// show this: a proxy in front of the member may lack the call.
+// checker is a transport that some members do not serve.
+type checker interface {
+	// check returns why the load cannot be sent to an address.
+	check(ctx context.Context, endpoint string) error
+}
+
+// checkSupport checks that the member behind each address serves the transport, and RangeStream if the load uses it. The
+// version does not show this: a proxy in front of the member may lack the call.
 func (d *Driver) checkSupport(ctx context.Context) error {
-	if !d.settings.stream {
-		return nil
-	}
+	transport, checks := d.transport.(checker)
 	for _, endpoint := range d.loaded() {
+		if checks {
+			if err := transport.check(ctx, endpoint); err != nil {
+				return err
+			}
+		}
+		if !d.settings.stream {
+			continue
+		}
 		err := repeat(ctx, func(ctx context.Context) error { return d.tryStream(ctx, endpoint) })
 		if codeOf(err) == codes.Unimplemented {
 			return load.Errorf(results.FailureUnsupported,

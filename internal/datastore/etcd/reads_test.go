@@ -41,7 +41,7 @@ func TestReadsReturnWhatIsAskedFor(t *testing.T) {
 		"a count":   {spec.Range{Consistency: spec.Linearizable, Delivery: spec.DeliveryWhole, KeysPerRequest: 10, CountOnly: true}, 10, 150},
 	}
 	for name, tc := range tests {
-		overBoth(t, func(t *testing.T, transport func(*plan.Plan)) {
+		overAll(t, func(t *testing.T, transport func(*plan.Plan)) {
 			p := planFor(cluster.Endpoints, transport, rangePlan(tc.read))
 			before := answered(t, cluster)
 			snapshots := runAll(t, p)
@@ -71,7 +71,8 @@ func TestSerializableReadsNeedNoQuorum(t *testing.T) {
 		"whole":      {whole, nil},
 		"in pages":   {opened(rangePlan(inPages(1))), end},
 		"a stream":   {opened(rangePlan(inAStream)), end},
-		"over Fast":  {opened(func(p *plan.Plan) { p.Load.Transport = spec.TransportFast }), nil},
+		"over Fast":  {opened(over(spec.TransportFast)), nil},
+		"over JSON":  {opened(over(spec.TransportJSON)), nil},
 		"keys alone": {opened(rangePlan(spec.Range{Consistency: spec.Linearizable, Delivery: spec.DeliveryWhole, KeysPerRequest: 1, KeysOnly: true})), nil},
 	}
 	// The remaining member has the key once it answers a linearizable read.
@@ -112,7 +113,7 @@ func TestMissingKeysAreFailures(t *testing.T) {
 		{spec.Range{}, spec.OperationDelete, 1, ""},
 		{spec.Range{}, spec.OperationDelete, 1, load.CodeNotFound},
 	}
-	overBoth(t, func(t *testing.T, transport func(*plan.Plan)) {
+	overAll(t, func(t *testing.T, transport func(*plan.Plan)) {
 		put(t, client, "k1", "v")
 		for i, step := range steps {
 			c := connectionOf(t, planFor(cluster.Endpoints, transport, rangePlan(step.read)))
@@ -134,7 +135,7 @@ func TestMissingKeysAreFailures(t *testing.T) {
 func TestDeletionsReachTheStore(t *testing.T) {
 	cluster, client := oneMember(t)
 	for _, order := range []spec.Distribution{spec.Sequential, spec.Uniform} {
-		overBoth(t, func(t *testing.T, transport func(*plan.Plan)) {
+		overAll(t, func(t *testing.T, transport func(*plan.Plan)) {
 			p := planFor(cluster.Endpoints, transport, func(p *plan.Plan) {
 				p.Load.Pods, p.Load.Requests = 2, new(int64(700))
 				p.Workload = spec.Workload{Type: spec.WorkloadDelete, Delete: &spec.Delete{Keys: keySpace(1_000, order), Values: smallValues}}

@@ -37,7 +37,7 @@ func TestARefusedRequestIsExplainedByEtcd(t *testing.T) {
 		"a transaction":     {txnPlan(32, 100), spec.OperationTxn, "InvalidArgument", "too many operations"},
 		"a very long value": {putsOf(4 << 20), spec.OperationPut, "ResourceExhausted", "received message larger than max"},
 	} {
-		overBoth(t, func(t *testing.T, transport func(*plan.Plan)) {
+		overAll(t, func(t *testing.T, transport func(*plan.Plan)) {
 			s := runAll(t, planFor(cluster.Endpoints, transport, tc.change, func(p *plan.Plan) { p.Load.Pods, p.Load.Requests = 2, new(int64(20)) }))
 			o := results.Merge(s).Operations[tc.operation]
 			if o.Failed.Count() != 20 || !strings.Contains(o.Examples[tc.code], tc.want) {
@@ -86,7 +86,7 @@ func TestAServerWithLowLimitsIsCleaned(t *testing.T) {
 	}
 }
 
-// What a server allows above the defaults arrives whole, over both transports, also with as many bytes and operations as
+// What a server allows above the defaults arrives whole, over all transports, also with as many bytes and operations as
 // a plan may have.
 func TestLargeRequestsAreCarriedWhereTheServerAllowsThem(t *testing.T) {
 	cluster := limited(t, 10<<20, spec.MaxTxnOperations)
@@ -114,11 +114,11 @@ func TestLargeRequestsAreCarriedWhereTheServerAllowsThem(t *testing.T) {
 			Mode: spec.TxnPuts, PutsPerTransaction: new(int32(spec.MaxTxnOperations)), Keys: keySpace(20_000, spec.Uniform), Values: values(64),
 		}}, spec.OperationTxn},
 	} {
-		overBoth(t, func(t *testing.T, transport func(*plan.Plan)) {
-			p := planFor(cluster.Endpoints, transport, func(p *plan.Plan) {
+		overAll(t, func(t *testing.T, transport func(*plan.Plan)) {
+			p := planFor(cluster.Endpoints, func(p *plan.Plan) {
 				p.Workload = tc.workload
 				p.Load.Connections, p.Load.Clients, p.Load.Requests, p.Load.RequestTimeoutSeconds = 2, 4, new(int64(12)), 60
-			})
+			}, transport)
 			s := runAndCompare(t, cluster, client, p)
 			o := s.merged.Operations[tc.done]
 			// The members of a busy machine do not agree on each request in time.

@@ -236,20 +236,24 @@ func TestARunWithClientCertificatesByName(t *testing.T) {
 	t.Parallel()
 	authority := etcdtest.NewAuthority(t, "etcd.example")
 	cluster := etcdtest.Start(t, 1, authority)
-	p := planFor(cluster.Endpoints, withTLS(authority.SecretDir(t), "etcd.example"))
-	if n := successes(runAll(t, p)); n != 2_000 {
-		t.Errorf("%d of 2000 puts succeeded", n)
-	}
+	overAll(t, func(t *testing.T, transport func(*plan.Plan)) {
+		p := planFor(cluster.Endpoints, withTLS(authority.SecretDir(t), "etcd.example"), transport)
+		if n := successes(runAll(t, p)); n != 2_000 {
+			t.Errorf("%d of 2000 puts succeeded", n)
+		}
+	})
 }
 
 func TestARunWithUserAndPassword(t *testing.T) {
 	t.Parallel()
 	cluster := etcdtest.Start(t, 3, nil)
 	enableAuth(t, cluster.Client(t, "", ""))
-	p := planFor(cluster.Endpoints, withUser(t, "bench", "benchpass\n"), func(p *plan.Plan) { p.Load.Pods = 3 })
-	if n := successes(runAll(t, p)); n != 2_000 {
-		t.Errorf("%d of 2000 puts succeeded", n)
-	}
+	overAll(t, func(t *testing.T, transport func(*plan.Plan)) {
+		p := planFor(cluster.Endpoints, withUser(t, "bench", "benchpass\n"), transport, func(p *plan.Plan) { p.Load.Pods = 3 })
+		if n := successes(runAll(t, p)); n != 2_000 {
+			t.Errorf("%d of 2000 puts succeeded", n)
+		}
+	})
 	root := cluster.Client(t, "root", "secret")
 	if left := keysUnder(t, root, ownPrefix); len(left) > 0 {
 		t.Errorf("%d keys are left", len(left))

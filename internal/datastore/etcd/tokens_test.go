@@ -24,12 +24,9 @@ func TestARunOutlastsItsTokens(t *testing.T) {
 		c.AuthToken = "jwt,sign-method=HS256,ttl=3s,priv-key=" + secret
 	})
 	enableAuth(t, cluster.Client(t, "", ""))
-	for _, transport := range []spec.Transport{spec.TransportClient, spec.TransportFast} {
+	for _, transport := range spec.Transports() {
 		t.Run(string(transport), func(t *testing.T) {
-			p := planFor(cluster.Endpoints, withUser(t, "bench", "benchpass"), func(p *plan.Plan) {
-				p.Load.Transport = transport
-				timed(&p.Load, 8, 200)
-			})
+			p := planFor(cluster.Endpoints, withUser(t, "bench", "benchpass"), over(transport), func(p *plan.Plan) { timed(&p.Load, 8, 200) })
 			session, _ := runOne(t, p)
 			awaitSnapshot(t, session, func(s *results.Snapshot) bool { return s.Started > 100 })
 			if _, err := cluster.Client(t, "root", "secret").UserAdd(t.Context(), fmt.Sprint("user of ", transport), "secret"); err != nil {

@@ -29,7 +29,7 @@ func txnPlan(puts int32, keys int64) func(*plan.Plan) {
 func TestATransactionWritesItsKeysAtOneRevision(t *testing.T) {
 	cluster, client := oneMember(t)
 	for name, puts := range map[string]int32{"one": 1, "some": 10, "as many as etcd takes": usualOperations} {
-		overBoth(t, func(t *testing.T, transport func(*plan.Plan)) {
+		overAll(t, func(t *testing.T, transport func(*plan.Plan)) {
 			s := runAndCompare(t, cluster, client, planFor(cluster.Endpoints, transport, txnPlan(puts, 128)))
 			if n := s.operation(t, spec.OperationTxn).Latency.Count(); n != 300 || len(s.loadPuts) != 300 {
 				t.Errorf("%s: %d transactions were measured, etcd has %d revisions; wanted 300", name, n, len(s.loadPuts))

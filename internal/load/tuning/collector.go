@@ -13,10 +13,10 @@ import (
 // over ten million requests at 300 it was 159 MB.
 const collectorPercent = 250
 
-// relaxCollector does nothing if GOGC is set, or for a transport that produces no garbage: there the heap would only
-// grow slowly towards a larger limit.
+// relaxCollector does nothing if GOGC is set, or for a transport on event loops, which produces no garbage: there the
+// heap would only grow slowly towards a larger limit.
 func relaxCollector(transport spec.Transport) {
-	if os.Getenv("GOGC") == "" && transport == spec.TransportClient {
+	if os.Getenv("GOGC") == "" && !transport.Loops() {
 		debug.SetGCPercent(collectorPercent)
 	}
 }

@@ -52,6 +52,10 @@ func podFamilies() []family {
 		requestsFamily(),
 		scalar("etcdbench_requests_resent", "Requests that were sent again because the target had refused their token.",
 			counts[uint64](), func(s *results.Snapshot) *uint64 { return &s.Resent }),
+		scalar("etcdbench_request_body_bytes", "Bytes of the bodies of measured requests, if the transport counts them.",
+			counts[uint64](), func(s *results.Snapshot) *uint64 { return &s.Bodies.Sent }),
+		scalar("etcdbench_response_body_bytes", "Bytes of the bodies of the responses to measured requests, if the transport counts them.",
+			counts[uint64](), func(s *results.Snapshot) *uint64 { return &s.Bodies.Received }),
 		omittedFamily(),
 	}
 }

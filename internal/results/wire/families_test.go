@@ -76,7 +76,7 @@ func TestReadReturnsWhatWasServed(t *testing.T) {
 
 func TestMetricsPassTheLinter(t *testing.T) {
 	s := guarded(typicalSnapshot())
-	s.CoarsePacing, s.Resent = true, 1
+	s.CoarsePacing, s.Resent, s.Bodies = true, 1, results.Bodies{Sent: 1, Received: 1}
 	s.Work = results.Work{Done: 1, Total: 2, Since: s.Clock}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(NewCollector(func() *results.Snapshot { return s }))

@@ -1,0 +1,189 @@
+package etcd
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"path"
+	"strings"
+
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+)
+
+func init() {
+	transports[spec.TransportJSON] = func(d *Driver) transport {
+		return jsonTransport{&clientTransport{driver: d, dial: d.dialGateway}}
+	}
+}
+
+// jsonTransport is the transport over the gRPC gateways of the members. It differs from clientTransport only in how
+// clientv3 sends a request.
+type jsonTransport struct{ *clientTransport }
+
+// check implements checker.
+func (j jsonTransport) check(ctx context.Context, endpoint string) error {
+	client, err := j.dial(ctx, endpoint)
+	if err != nil {
+		return err
+	}
+	return closeClient(client)
+}
+
+// gateway is one connection to the gRPC gateway of one member, with HTTP/1.1 and JSON. It carries one request at a time.
+type gateway struct {
+	sender
+	noting *answerer
+	url    string
+	http   *http.Transport
+}
+
+var _ grpc.ClientConnInterface = (*gateway)(nil)
+
+// dialGateway returns a client of one address whose calls of the KV service go to the gateway there. It sends a request to
+// open the connection.
+func (d *Driver) dialGateway(ctx context.Context, endpoint string) (*clientv3.Client, error) {
+	creds, err := d.secrets()
+	if err != nil {
+		return nil, err
+	}
+	g := &gateway{
+		sender: sender{driver: d}, noting: &answerer{all: &d.answerers, address: endpoint},
+		url: urls([]string{endpoint}, creds.tls != nil)[0] + "/v3/kv/",
+		// Without ForceAttemptHTTP2, a transport with these fields speaks only HTTP/1.1. It uses no proxy.
+		http: &http.Transport{TLSClientConfig: creds.tls.Clone(), MaxConnsPerHost: 1, DisableCompression: true},
+	}
+	if creds.username != "" {
+		g.tokens = d.tokens()
+		if err := g.tokens.First(ctx); err != nil {
+			return nil, explain(err, endpoint)
+		}
+	}
+	client := clientv3.NewCtxClient(context.Background())
+	client.KV = clientv3.NewKVFromKVClient(etcdserverpb.NewKVClient(g), client)
+	context.AfterFunc(client.Ctx(), g.http.CloseIdleConnections)
+	bounded, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	if _, err := get(bounded, client, d.run.Marker(), clientv3.WithSerializable(), clientv3.WithCountOnly()); err != nil {
+		return nil, errors.Join(d.whyNoGateway(ctx, endpoint, creds, err), closeClient(client))
+	}
+	return client, nil
+}
+
+// whyNoGateway explains an error of the first request.
+func (d *Driver) whyNoGateway(ctx context.Context, endpoint string, creds *credentials, err error) error {
+	switch {
+	case codeOf(err) == codes.Unimplemented:
+		return load.Errorf(results.FailureUnsupported,
+			"%s has no gRPC gateway, to which spec.load.transport: JSON sends its requests: remove --enable-grpc-gateway=false from etcd's flags, or choose another transport", endpoint)
+	case strings.Contains(err.Error(), "CommonName") && creds.client != nil:
+		return load.Errorf(results.FailureAuthenticationFailed,
+			"the gRPC gateway of %s refuses every request with a client certificate that has a common name (%s: %.100q), because authentication is enabled: use a certificate without one and set spec.target.auth, or choose another spec.load.transport than JSON",
+			endpoint, creds.client.name, creds.client.Subject.CommonName)
+	}
+	return d.whyNotReady(ctx, endpoint, err)
+}
+
+// Invoke implements grpc.ClientConnInterface.
+func (g *gateway) Invoke(ctx context.Context, method string, request, reply any, _ ...grpc.CallOption) error {
+	return g.send(ctx, method, request, reply, nil, g.post)
+}
+
+// NewStream implements grpc.ClientConnInterface.
+func (g *gateway) NewStream(context.Context, *grpc.StreamDesc, string, ...grpc.CallOption) (grpc.ClientStream, error) {
+	return nil, status.Error(codes.Unimplemented, "the transport JSON carries no streams")
+}
+
+// post sends one call to the gateway, once. Its errors have the codes of the call.
+func (g *gateway) post(ctx context.Context, method string, request, reply any, _ *grpc.ClientConn, _ ...grpc.CallOption) error {
+	body, err := encode(request.(proto.Message))
+	if err != nil {
+		return status.Error(codes.Internal, err.Error())
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, g.url+strings.ToLower(path.Base(method)), bytes.NewReader(body))
+	if err != nil {
+		return status.Error(codes.Internal, err.Error())
+	}
+	r.Header.Set("Content-Type", "application/json")
+	if md, _ := metadata.FromOutgoingContext(ctx); len(md.Get(rpctypes.TokenFieldNameGRPC)) > 0 {
+		r.Header.Set("Authorization", md.Get(rpctypes.TokenFieldNameGRPC)[0])
+	}
+	phase := load.PhaseOf(ctx)
+	g.driver.bodies.Add(phase, len(body), 0)
+	// A round trip follows no redirect.
+	response, err := g.http.RoundTrip(r)
+	if err != nil {
+		return broken(ctx, err)
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	g.driver.bodies.Add(phase, 0, len(answer))
+	if err != nil {
+		return broken(ctx, err)
+	}
+	if response.StatusCode != http.StatusOK {
+		return refusal(response.StatusCode, answer)
+	}
+	if err := (protojson.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(answer, reply.(proto.Message)); err != nil {
+		return status.Error(codes.Internal, err.Error())
+	}
+	if phase != results.PhaseControl {
+		g.noting.saw(reply)
+	}
+	return nil
+}
+
+// encode writes a request as the gateway reads it. protojson varies its spaces from build to build; without them, equal
+// requests have equal lengths.
+func encode(request proto.Message) ([]byte, error) {
+	data, err := protojson.MarshalOptions{UseProtoNames: true}.Marshal(request)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	err = json.Compact(&out, data)
+	return out.Bytes(), err
+}
+
+// broken is the error of a connection that failed.
+func broken(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return status.FromContextError(ctx.Err()).Err()
+	}
+	return status.Error(codes.Unavailable, err.Error())
+}
+
+// codesOfHTTP are the codes of answers that are not from the gateway, as gRPC's own clients translate them.
+var codesOfHTTP = map[int]codes.Code{
+	http.StatusUnauthorized: codes.Unauthenticated, http.StatusForbidden: codes.PermissionDenied, http.StatusNotFound: codes.Unimplemented,
+	http.StatusTooManyRequests: codes.Unavailable, http.StatusBadGateway: codes.Unavailable,
+	http.StatusServiceUnavailable: codes.Unavailable, http.StatusGatewayTimeout: codes.Unavailable,
+}
+
+// refusal is the error in an answer: the one of the call if the gateway wrote it.
+func refusal(statusCode int, answer []byte) error {
+	var of struct {
+		Code    codes.Code
+		Message string
+	}
+	if json.Unmarshal(answer, &of) == nil && of.Code != codes.OK {
+		return status.Error(of.Code, of.Message)
+	}
+	return status.Errorf(cmp.Or(codesOfHTTP[statusCode], codes.Unknown), "HTTP %d: %s", statusCode, text.Shorten(strings.TrimSpace(string(answer)), 200))
+}
