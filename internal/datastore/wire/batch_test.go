@@ -1,6 +1,12 @@
 package wire
 
-import "testing"
+import (
+	"testing"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
 
 // writeCounter counts the writes of a socket, and limits how much one read returns.
 type writeCounter struct {
@@ -44,5 +50,53 @@ func TestRequestsLeaveTogether(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// team sends one request repeatedly, with several clients on one connection.
+type team struct {
+	conn    *Conn
+	members []member
+	request load.Request
+	// left is the number of requests to send, and flying the number in flight.
+	left, flying int
+	failed       load.Response
+	ended        chan struct{}
+}
+
+type member struct {
+	slot     load.Slot
+	response load.Response
+}
+
+func newTeam(conn *Conn, members int, words []byte) *team {
+	m := &team{
+		conn: conn, members: make([]member, members), ended: make(chan struct{}, 1),
+		request: load.Request{Key: words, Timeout: time.Minute},
+	}
+	for i := range m.members {
+		own := &m.members[i]
+		own.slot = conn.Slot(func() { m.next(own) })
+	}
+	return m
+}
+
+// next sends the next request when a member's request has ended.
+func (m *team) next(own *member) {
+	m.flying--
+	if !own.response.Succeeded() {
+		m.failed = own.response
+	}
+	m.send(own)
+	if m.flying == 0 {
+		m.ended <- struct{}{}
+	}
+}
+
+func (m *team) send(own *member) {
+	if m.left > 0 {
+		m.left--
+		m.flying++
+		own.slot.Send(results.PhaseMeasured, &m.request, &own.response)
 	}
 }

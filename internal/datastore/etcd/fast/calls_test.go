@@ -225,3 +225,26 @@ func TestUnreadIsBounded(t *testing.T) {
 	settle(0, "rest")
 	wants("", "", fourth, fifth)
 }
+
+// answer appends an empty response of a stream.
+func answer(dst []byte, stream uint32) []byte {
+	return appendTrailers(appendData(appendHead(dst, stream), stream, make([]byte, 5)), stream)
+}
+
+func appendHead(dst []byte, stream uint32) []byte {
+	const contentType = "application/grpc"
+	head := append([]byte{0x88, 0x0f, 0x10, byte(len(contentType))}, contentType...)
+	dst = frame.Header{Kind: frame.Headers, Flags: frame.EndHeaders, Stream: stream, Length: len(head)}.Append(dst)
+	return append(dst, head...)
+}
+
+func appendData(dst []byte, stream uint32, data []byte) []byte {
+	return append(frame.Header{Kind: frame.Data, Stream: stream, Length: len(data)}.Append(dst), data...)
+}
+
+func appendTrailers(dst []byte, stream uint32) []byte {
+	const status = "grpc-status"
+	trail := append(append([]byte{0, byte(len(status))}, status...), 1, '0')
+	dst = frame.Header{Kind: frame.Headers, Flags: frame.EndHeaders | frame.EndStream, Stream: stream, Length: len(trail)}.Append(dst)
+	return append(dst, trail...)
+}
