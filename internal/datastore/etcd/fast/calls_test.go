@@ -18,14 +18,14 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/message"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire/wiretest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/servertest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 // bareServer calls do with the bytes of each request, and writes the result.
 func bareServer(t *testing.T, do func(c net.Conn, stream uint32, request []byte) []byte) string {
-	return wiretest.Accept(t, func(c net.Conn) {
+	return servertest.Accept(t, func(c net.Conn) {
 		_, _ = c.Write(frame.AppendSettings(nil))
 		_, err := io.CopyN(io.Discard, c, int64(len(frame.Preface)))
 		for err == nil {

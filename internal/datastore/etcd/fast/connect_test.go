@@ -12,7 +12,7 @@ import (
 
 	"google.golang.org/grpc/stats"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire/wiretest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/servertest"
 )
 
 // counter counts connections.
@@ -33,17 +33,17 @@ func (c *counter) HandleConn(_ context.Context, s stats.ConnStats) {
 // Servers that do not speak gRPC, and a refused login. The tests of connections have the other failures.
 func TestConnectFails(t *testing.T) {
 	_, plain := serve(t, "127.0.0.1:0", &kv{})
-	noH2 := wiretest.Accept(t, func(conn net.Conn) {
-		_ = tls.Server(conn, &tls.Config{Certificates: []tls.Certificate{wiretest.Certificate()}}).Handshake()
+	noH2 := servertest.Accept(t, func(conn net.Conn) {
+		_ = tls.Server(conn, &tls.Config{Certificates: []tls.Certificate{servertest.Certificate()}}).Handshake()
 	})
 	tests := map[string]struct {
 		config  Config
 		address string
 		want    string
 	}{
-		"no h2":          {Config{TLS: wiretest.Trust()}, noH2, "h2"},
-		"not HTTP/2":     {Config{}, wiretest.Accept(t, func(c net.Conn) { _, _ = c.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")) }), "protocol"},
-		"silent":         {Config{DialTimeout: time.Second}, wiretest.Accept(t, func(net.Conn) {}), "no HTTP/2 settings"},
+		"no h2":          {Config{TLS: servertest.Trust()}, noH2, "h2"},
+		"not HTTP/2":     {Config{}, servertest.Accept(t, func(c net.Conn) { _, _ = c.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")) }), "protocol"},
+		"silent":         {Config{DialTimeout: time.Second}, servertest.Accept(t, func(net.Conn) {}), "no HTTP/2 settings"},
 		"wrong password": {Config{Tokens: tokensOf(t, func(context.Context) (string, error) { return "", errors.New("wrong password") })}, plain, "wrong password"},
 	}
 	for name, tc := range tests {

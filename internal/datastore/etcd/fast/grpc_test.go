@@ -20,8 +20,8 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire/wiretest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/eventloop"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/servertest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -54,7 +54,7 @@ var echo = &kv{
 }
 
 // exchange sends many requests of many sizes at once, over these connections in turn, and counts their codes.
-func exchange(t *testing.T, conns ...*wire.Conn) map[string]int {
+func exchange(t *testing.T, conns ...*eventloop.Conn) map[string]int {
 	ctx := load.WithPhase(t.Context(), results.PhaseMeasured)
 	ends := map[string]int{}
 	var mutex sync.Mutex
@@ -175,7 +175,7 @@ func TestAuthority(t *testing.T) {
 		return found(ctx, r)
 	}}, withTLS())
 	for name, want := range map[string]string{"": address, "example.com": "example.com"} {
-		config := Config{TLS: wiretest.Trust()}
+		config := Config{TLS: servertest.Trust()}
 		config.TLS.ServerName = name
 		if got := get(t.Context(), open(t, newTestClient(t, config), address), "k"); !got.Succeeded() {
 			t.Fatalf("got %+v", got)

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire/wiretest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/servertest"
 )
 
 // rawFrame is an encoded frame.
@@ -44,9 +44,9 @@ func interpose(t *testing.T, server string, mangle func() mangler) string {
 // interposeAs does the same, and uses TLS with clients if this configuration does. The server is plain.
 func interposeAs(t *testing.T, config Config, server string, mangle func() mangler) string {
 	t.Helper()
-	return wiretest.Accept(t, func(client net.Conn) {
+	return servertest.Accept(t, func(client net.Conn) {
 		if config.TLS != nil {
-			client = tls.Server(client, &tls.Config{Certificates: []tls.Certificate{wiretest.Certificate()}, NextProtos: []string{"h2"}})
+			client = tls.Server(client, &tls.Config{Certificates: []tls.Certificate{servertest.Certificate()}, NextProtos: []string{"h2"}})
 		}
 		upstream, err := net.Dial("tcp", server)
 		if err != nil {
