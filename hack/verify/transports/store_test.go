@@ -103,8 +103,13 @@ type effect struct {
 	Leases []int64
 	// Requests are the workload's reads and writes, by phase.
 	Requests map[spec.RPC]map[results.Phase]uint64
+	Answered map[spec.Operation]answered
 	Failed   map[string]uint64
+	Cleaning results.Cleaning
 }
+
+// answered are the successes of an operation: all measured ones, and those with a response in the window.
+type answered struct{ All, InWindow uint64 }
 
 // atOnce is a load.Control that starts at once.
 type atOnce struct{}
@@ -125,7 +130,11 @@ func run(t *testing.T, client *clientv3.Client, p plan.Plan) effect {
 	if err := session.Run(t.Context()); err != nil {
 		t.Fatalf("%s: %v", p.Load.Transport, err)
 	}
-	a.count(session.Snapshot())
+	snapshot := session.Snapshot()
+	if snapshot.Transport != p.Load.Transport {
+		t.Errorf("the run reports the transport %q, wanted %q", snapshot.Transport, p.Load.Transport)
+	}
+	a.count(snapshot)
 	left, err := client.Get(t.Context(), prefix, clientv3.WithPrefix(), clientv3.WithCountOnly())
 	if err != nil || left.Count != 0 {
 		t.Errorf("%s: %d keys are left, %v", p.Load.Transport, left.Count, err)
@@ -160,7 +169,8 @@ func (a *effect) look(t *testing.T, client *clientv3.Client, p plan.Plan) {
 }
 
 func (a *effect) count(s *results.Snapshot) {
-	a.Requests, a.Failed = map[spec.RPC]map[results.Phase]uint64{}, map[string]uint64{}
+	a.Requests, a.Failed, a.Cleaning = map[spec.RPC]map[results.Phase]uint64{}, map[string]uint64{}, s.Cleaning
+	a.Answered = map[spec.Operation]answered{}
 	for rpc, phases := range s.Requests {
 		for _, phase := range []results.Phase{results.PhasePreload, results.PhaseMeasured} {
 			if n := phases[phase]; n > 0 {
@@ -171,7 +181,8 @@ func (a *effect) count(s *results.Snapshot) {
 			}
 		}
 	}
-	for _, o := range s.Operations {
+	for name, o := range s.Operations {
+		a.Answered[name] = answered{o.Latency.Count(), o.CompletedInWindow}
 		for code, n := range o.Errors {
 			a.Failed[code] += n
 		}

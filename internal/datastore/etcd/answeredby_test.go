@@ -12,7 +12,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire/wiretest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/servertest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -20,7 +20,7 @@ import (
 // balance serves an address that leads each connection to the next of the endpoints.
 func balance(t *testing.T, endpoints []string) string {
 	var next atomic.Int64
-	return wiretest.Accept(t, func(c net.Conn) {
+	return servertest.Accept(t, func(c net.Conn) {
 		defer c.Close()
 		member, err := net.Dial("tcp", endpoints[int(next.Add(1))%len(endpoints)])
 		if err != nil {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/eventloop"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -26,7 +26,7 @@ type fastTransport struct {
 }
 
 // fastConn is one connection of fastTransport.
-type fastConn struct{ *wire.Conn }
+type fastConn struct{ *eventloop.Conn }
 
 var _ load.AsyncConn = fastConn{}
 

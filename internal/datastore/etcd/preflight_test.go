@@ -18,7 +18,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire/wiretest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/servertest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -64,13 +64,13 @@ func TestPreflightNamesTheAddressThatCannotBeReached(t *testing.T) {
 	}
 	refusing := closed.Addr().String()
 	_ = closed.Close()
-	silent := wiretest.Accept(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })
-	http := wiretest.Accept(t, func(c net.Conn) {
+	silent := servertest.Accept(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })
+	http := servertest.Accept(t, func(c net.Conn) {
 		_, _ = io.WriteString(c, "HTTP/1.1 400 Bad Request\r\n\r\n")
 		_ = c.Close()
 	})
-	empty := wiretest.Accept(t, func(c net.Conn) { _ = c.Close() })
-	resets := wiretest.Accept(t, func(c net.Conn) {
+	empty := servertest.Accept(t, func(c net.Conn) { _ = c.Close() })
+	resets := servertest.Accept(t, func(c net.Conn) {
 		_ = c.(*net.TCPConn).SetLinger(0)
 		_ = c.Close()
 	})
@@ -354,7 +354,7 @@ func skipsUnreachable(p *plan.Plan) { p.Target.UnreachableMembers = spec.Unreach
 
 // If the context ends, the error is the context's and not an explanation.
 func TestAnInterruptedPreflightReturnsTheContextsError(t *testing.T) {
-	silent := wiretest.Accept(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })
+	silent := servertest.Accept(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, _, err := newDriver(t, planFor([]string{silent}), 0).Preflight(ctx)

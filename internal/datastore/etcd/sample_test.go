@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire/wiretest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/servertest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -131,7 +131,7 @@ func TestSampleRecognizesAnAddressThatServesOnlyGRPC(t *testing.T) {
 	// The response can arrive before the request is sent.
 	for _, responseFirst := range []bool{false, true} {
 		answered := make(chan struct{}, 10)
-		endpoint := wiretest.Accept(t, func(c net.Conn) {
+		endpoint := servertest.Accept(t, func(c net.Conn) {
 			_, _ = io.WriteString(c, "\x00\x00\x06\x04\x00\x00\x00\x00\x00\x00\x05\x00\x00@\x00")
 			_ = c.Close()
 			answered <- struct{}{}

@@ -19,8 +19,8 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire/wiretest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/eventloop"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/servertest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -95,7 +95,7 @@ func serverProcess(t *testing.T, kind string) string {
 
 // team sends one request repeatedly, with several clients on one connection.
 type team struct {
-	conn    *wire.Conn
+	conn    *eventloop.Conn
 	members []member
 	request load.Request
 	// left is the number of requests to send, and flying the number in flight.
@@ -109,7 +109,7 @@ type member struct {
 	response load.Response
 }
 
-func newTeam(conn *wire.Conn, members int) *team {
+func newTeam(conn *eventloop.Conn, members int) *team {
 	m := &team{conn: conn, members: make([]member, members), ended: make(chan struct{}, 1)}
 	for i := range m.members {
 		own := &m.members[i]
@@ -162,7 +162,7 @@ func TestNothingIsAllocatedPerRequest(t *testing.T) {
 		spec.OperationCompareAndSwap, spec.OperationLeaseGrant, spec.OperationLeaseRevoke,
 	}
 	needs := map[spec.Operation]int64{spec.OperationRange: 1, spec.OperationDelete: 1, spec.OperationCompareAndSwap: 1}
-	for kind, config := range map[string]Config{"plain": {}, "TLS": {TLS: wiretest.Trust()}} {
+	for kind, config := range map[string]Config{"plain": {}, "TLS": {TLS: servertest.Trust()}} {
 		config.Options.TTLSeconds = 60
 		counter := &recordCounter{}
 		if config.TLS != nil {
@@ -209,20 +209,20 @@ const recordHeaderLen = 5
 
 // recordCounter counts the TLS records that a socket reads: none, if it wraps no socket.
 type recordCounter struct {
-	wire.Socket
+	eventloop.Socket
 	// unread are the bytes of an incomplete header, and left the rest of the current record.
 	unread  []byte
 	left    int
 	records int
 }
 
-func (c *recordCounter) wrap(s wire.Socket) wire.Socket {
+func (c *recordCounter) wrap(s eventloop.Socket) eventloop.Socket {
 	c.Socket = s
 	return c
 }
 
 // read returns how many records a connection's loop has read. No response may be in flight.
-func (c *recordCounter) read(conn *wire.Conn) (records int) {
+func (c *recordCounter) read(conn *eventloop.Conn) (records int) {
 	onLoop(conn, func() { records = c.records })
 	return records
 }
@@ -246,7 +246,7 @@ func (c *recordCounter) Read(p []byte) (int, error) {
 }
 
 // onLoop calls f on a connection's loop and waits until it returns.
-func onLoop(conn *wire.Conn, f func()) {
+func onLoop(conn *eventloop.Conn, f func()) {
 	done := make(chan struct{})
 	conn.Loop().Post(func() { f(); close(done) })
 	<-done

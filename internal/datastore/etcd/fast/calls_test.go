@@ -18,14 +18,14 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/message"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire/wiretest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/servertest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 // bareServer calls do with the bytes of each request, and writes the result.
 func bareServer(t *testing.T, do func(c net.Conn, stream uint32, request []byte) []byte) string {
-	return wiretest.Accept(t, func(c net.Conn) {
+	return servertest.Accept(t, func(c net.Conn) {
 		_, _ = c.Write(frame.AppendSettings(nil))
 		_, err := io.CopyN(io.Discard, c, int64(len(frame.Preface)))
 		for err == nil {
@@ -224,4 +224,27 @@ func TestUnreadIsBounded(t *testing.T) {
 	wants(exhausted, why, ask(1))
 	settle(0, "rest")
 	wants("", "", fourth, fifth)
+}
+
+// answer appends an empty response of a stream.
+func answer(dst []byte, stream uint32) []byte {
+	return appendTrailers(appendData(appendHead(dst, stream), stream, make([]byte, 5)), stream)
+}
+
+func appendHead(dst []byte, stream uint32) []byte {
+	const contentType = "application/grpc"
+	head := append([]byte{0x88, 0x0f, 0x10, byte(len(contentType))}, contentType...)
+	dst = frame.Header{Kind: frame.Headers, Flags: frame.EndHeaders, Stream: stream, Length: len(head)}.Append(dst)
+	return append(dst, head...)
+}
+
+func appendData(dst []byte, stream uint32, data []byte) []byte {
+	return append(frame.Header{Kind: frame.Data, Stream: stream, Length: len(data)}.Append(dst), data...)
+}
+
+func appendTrailers(dst []byte, stream uint32) []byte {
+	const status = "grpc-status"
+	trail := append(append([]byte{0, byte(len(status))}, status...), 1, '0')
+	dst = frame.Header{Kind: frame.Headers, Flags: frame.EndHeaders | frame.EndStream, Stream: stream, Length: len(trail)}.Append(dst)
+	return append(dst, trail...)
 }

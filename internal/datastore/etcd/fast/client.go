@@ -7,12 +7,11 @@ import (
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/eventloop"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/unary"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/login"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 // Config is how a client connects, and which operations it has. The zero value is a client without TLS, authentication
@@ -33,11 +32,11 @@ type Config struct {
 	// AnsweredBy, if set, is called with the address of a link and the ID of the member that answered there, if that is another
 	// member than before. Calls come from all loops.
 	AnsweredBy func(address string, member uint64)
-	// DialTimeout, KeepAliveTime, KeepAliveTimeout, Loops, Portable and Wrap are those of wire.Config.
+	// DialTimeout, KeepAliveTime, KeepAliveTimeout, Loops, Portable and Wrap are those of eventloop.Config.
 	DialTimeout, KeepAliveTime, KeepAliveTimeout time.Duration
 	Loops                                        int
 	Portable                                     bool
-	Wrap                                         func(wire.Socket) wire.Socket
+	Wrap                                         func(eventloop.Socket) eventloop.Socket
 	// StreamWindow and ConnWindow are the flow-control windows of servers, in bytes; 0 is 1 MiB and 16 MiB.
 	StreamWindow, ConnWindow int
 	// MaxMessage is the longest response in bytes; 0 is 64 MiB. MaxUnread bounds the total length of the responses that
@@ -61,7 +60,6 @@ func (c Config) withDefaults() Config {
 	c.ConnWindow = max(cmp.Or(c.ConnWindow, 16<<20), frame.DefaultWindow)
 	c.MaxMessage = cmp.Or(c.MaxMessage, 64<<20)
 	c.MaxUnread = cmp.Or(c.MaxUnread, 512<<20)
-	c.DialTimeout = cmp.Or(c.DialTimeout, 5*time.Second)
 	if c.TLS != nil {
 		c.TLS = c.TLS.Clone()
 		c.TLS.NextProtos = []string{"h2"}
@@ -71,8 +69,8 @@ func (c Config) withDefaults() Config {
 
 // Client opens connections to etcd.
 type Client struct {
+	*eventloop.Client
 	config Config
-	wire   *wire.Client
 	// unread counts the bytes reserved for responses that have arrived in part.
 	unread *unary.Budget
 	// pools are those of the loops.
@@ -83,7 +81,7 @@ type Client struct {
 func NewClient(config Config) (*Client, error) {
 	config = config.withDefaults()
 	c := &Client{config: config, unread: unary.NewBudget(config.MaxUnread)}
-	connections, err := wire.NewClient(wire.Config{
+	connections, err := eventloop.NewClient(eventloop.Config{
 		Session: c.newSession, Slot: c.newSlot, Greeting: "HTTP/2 settings",
 		TLS: config.TLS, DialTimeout: config.DialTimeout, KeepAliveTime: config.KeepAliveTime, KeepAliveTimeout: config.KeepAliveTimeout,
 		Loops: config.Loops, Portable: config.Portable, Wrap: config.Wrap,
@@ -91,29 +89,23 @@ func NewClient(config Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.wire, c.pools = connections, make([]*unary.Pool, connections.Loops())
+	c.Client, c.pools = connections, make([]*unary.Pool, connections.Loops())
 	config.Tokens.OnRenewal(c.setToken)
 	return c, nil
 }
 
 // Connect opens a connection to host:port. It returns once the server has greeted and, if required, the expected member
 // has answered. If another member answers, the error is a WrongMemberError. index spreads connections over the loops.
-func (c *Client) Connect(ctx context.Context, address string, index int) (*wire.Conn, error) {
+func (c *Client) Connect(ctx context.Context, address string, index int) (*eventloop.Conn, error) {
 	if err := c.config.Tokens.First(ctx); err != nil {
 		return nil, err
 	}
-	return c.wire.Connect(ctx, address, index)
+	return c.Client.Connect(ctx, address, index)
 }
 
 // setToken gives a token to all open links.
 func (c *Client) setToken(token string) {
-	c.wire.EachSession(func(s wire.Session) { s.(*session).setToken(token) })
+	c.EachSession(func(s eventloop.Session) { s.(*session).setToken(token) })
 }
 
-// Requests counts the requests sent, by RPC and phase.
-func (c *Client) Requests() map[spec.RPC]map[results.Phase]uint64 { return c.wire.Requests() }
-
-// Close ends all connections and waits for the loops to end.
-func (c *Client) Close() { c.wire.Close() }
-
-var _ load.AsyncConn = (*wire.Conn)(nil)
+var _ load.AsyncConn = (*eventloop.Conn)(nil)

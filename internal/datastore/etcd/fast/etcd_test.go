@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/embed"
@@ -33,40 +32,6 @@ func put(ctx context.Context, conn load.Conn, key string, value []byte) load.Res
 		Operation: spec.OperationPut, Key: []byte(key), Value: value, Timeout: 10 * time.Second,
 	}, &response)
 	return response
-}
-
-// TestStoreIsAsClientV3LeavesIt writes the same keys over both transports and compares the stores key by key.
-func TestStoreIsAsClientV3LeavesIt(t *testing.T) {
-	address, client := startEtcd(t)
-	conn := open(t, newTestClient(t, Config{}), address)
-	for i := range 200 {
-		name := fmt.Sprint(i)
-		if got := put(t.Context(), conn, "fast/"+name, valueOf(name)); !got.Succeeded() {
-			t.Fatalf("got %+v", got)
-		}
-		if _, err := client.Put(t.Context(), "v3/"+name, string(valueOf(name))); err != nil {
-			t.Fatal(err)
-		}
-		if got := get(t.Context(), conn, "v3/"+name); !got.Succeeded() {
-			t.Errorf("got %+v", got)
-		}
-	}
-	if diff := cmp.Diff(stored(t, client, "v3/"), stored(t, client, "fast/")); diff != "" {
-		t.Error(diff)
-	}
-}
-
-func stored(t *testing.T, client *clientv3.Client, prefix string) map[string]string {
-	t.Helper()
-	response, err := client.Get(t.Context(), prefix, clientv3.WithPrefix())
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := map[string]string{}
-	for _, kv := range response.Kvs {
-		all[string(kv.Key[len(prefix):])] = string(kv.Value)
-	}
-	return all
 }
 
 // TestReplyOfEtcd checks the fields that are read of a response.

@@ -20,8 +20,8 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire/wiretest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/eventloop"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/servertest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -54,7 +54,7 @@ var echo = &kv{
 }
 
 // exchange sends many requests of many sizes at once, over these connections in turn, and counts their codes.
-func exchange(t *testing.T, conns ...*wire.Conn) map[string]int {
+func exchange(t *testing.T, conns ...*eventloop.Conn) map[string]int {
 	ctx := load.WithPhase(t.Context(), results.PhaseMeasured)
 	ends := map[string]int{}
 	var mutex sync.Mutex
@@ -79,37 +79,20 @@ func exchange(t *testing.T, conns ...*wire.Conn) map[string]int {
 	return ends
 }
 
-func TestManySizesAtOnce(t *testing.T) {
-	limits := map[string]struct {
-		client Config
-		server []grpc.ServerOption
-	}{
-		"default": {},
-		"narrow": {
-			Config{StreamWindow: 500, ConnWindow: 1, LastStream: 99},
-			[]grpc.ServerOption{grpc.MaxConcurrentStreams(3), grpc.HeaderTableSize(0), grpc.InitialWindowSize(1 << 16), grpc.InitialConnWindowSize(1 << 16)},
-		},
+// The flow-control windows are small, few streams and stream IDs are allowed, and the header table is empty.
+func TestNarrowLimits(t *testing.T) {
+	_, address := serve(t, "127.0.0.1:0", echo, grpc.MaxConcurrentStreams(3), grpc.HeaderTableSize(0), grpc.InitialWindowSize(1<<16), grpc.InitialConnWindowSize(1<<16))
+	client := newTestClient(t, Config{StreamWindow: 500, ConnWindow: 1, LastStream: 99})
+	if diff := cmp.Diff(map[string]int{"": 600}, exchange(t, openOnAll(t, client, address)...)); diff != "" {
+		t.Error(diff)
 	}
-	forAll(t, func(t *testing.T, config Config, options []grpc.ServerOption) {
-		for name, limit := range limits {
-			t.Run(name, func(t *testing.T) {
-				_, address := serve(t, "127.0.0.1:0", echo, append(limit.server, options...)...)
-				limit.client.TLS, limit.client.Portable, limit.client.Loops = config.TLS, config.Portable, config.Loops
-				client := newTestClient(t, limit.client)
-				got := exchange(t, openOnAll(t, client, address)...)
-				if diff := cmp.Diff(map[string]int{"": 600}, got); diff != "" {
-					t.Error(diff)
-				}
-				want := map[spec.RPC]map[results.Phase]uint64{
-					spec.RPCPut:   {results.PhaseMeasured: 300},
-					spec.RPCRange: {results.PhaseMeasured: 300},
-				}
-				if diff := cmp.Diff(want, client.Requests()); diff != "" {
-					t.Error(diff)
-				}
-			})
-		}
-	})
+	want := map[spec.RPC]map[results.Phase]uint64{
+		spec.RPCPut:   {results.PhaseMeasured: 300},
+		spec.RPCRange: {results.PhaseMeasured: 300},
+	}
+	if diff := cmp.Diff(want, client.Requests()); diff != "" {
+		t.Error(diff)
+	}
 }
 
 // TestGoAwayLosesNothing: the server closes its connections by GOAWAY again and again, and no request is lost.
@@ -183,62 +166,6 @@ func TestCancel(t *testing.T) {
 	<-ended
 }
 
-func TestCloseEndsRequests(t *testing.T) {
-	server, begun, _ := hang()
-	_, address := serve(t, "127.0.0.1:0", server)
-	client := newTestClient(t, Config{})
-	conn := open(t, client, address)
-	go func() {
-		<-begun
-		client.Close()
-	}()
-	if got := get(t.Context(), conn, "k"); got.Succeeded() {
-		t.Errorf("got %+v", got)
-	}
-	if got := get(t.Context(), conn, "k"); got.Code != load.CodeCanceled {
-		t.Errorf("after Close: %+v", got)
-	}
-}
-
-// TestConnectionLoss kills the server with requests in flight, and starts it again at the same address.
-func TestConnectionLoss(t *testing.T) {
-	forAll(t, func(t *testing.T, config Config, options []grpc.ServerOption) {
-		hanging, begun, _ := hang()
-		server, address := serve(t, "127.0.0.1:0", hanging, options...)
-		conns := openOnAll(t, newTestClient(t, config), address)
-		conn := conns[0]
-		ends := make(chan load.Response, 10)
-		for i := range cap(ends) {
-			go func() { ends <- get(t.Context(), conns[i%len(conns)], "k") }()
-			<-begun
-		}
-		stopped := load.Now()
-		server.Stop()
-		for range cap(ends) {
-			got := <-ends
-			if got.Code != load.CodeUnavailable {
-				t.Errorf("got %+v", got)
-			}
-			if got.Sent > stopped || got.Received < stopped {
-				t.Errorf("sent at %d and lost at %d by a server that stopped at %d", got.Sent, got.Received, stopped)
-			}
-		}
-		if got := get(t.Context(), conn, "k"); got.Code != load.CodeUnavailable {
-			t.Errorf("without a server: %+v", got)
-		}
-		serve(t, address, &kv{}, options...)
-		for {
-			got := get(t.Context(), conn, "k")
-			if got.Succeeded() {
-				return
-			}
-			if got.Code != load.CodeUnavailable {
-				t.Fatalf("got %+v", got)
-			}
-		}
-	})
-}
-
 // TestAuthority checks the :authority header.
 func TestAuthority(t *testing.T) {
 	asked := make(chan string, 1)
@@ -248,7 +175,7 @@ func TestAuthority(t *testing.T) {
 		return found(ctx, r)
 	}}, withTLS())
 	for name, want := range map[string]string{"": address, "example.com": "example.com"} {
-		config := Config{TLS: wiretest.Trust()}
+		config := Config{TLS: servertest.Trust()}
 		config.TLS.ServerName = name
 		if got := get(t.Context(), open(t, newTestClient(t, config), address), "k"); !got.Succeeded() {
 			t.Fatalf("got %+v", got)

@@ -23,7 +23,7 @@ func TestRequestsThatTheKernelDoesNotHold(t *testing.T) {
 			lengths <- len(r.Value)
 			return &pb.PutResponse{}, nil
 		}}, append(wide, options...)...)
-		conn := open(t, newTestClient(t, config), newTunnel(t, server).address)
+		conn := open(t, newTestClient(t, config), server)
 		for i := range 3 {
 			request := load.Request{Operation: spec.OperationPut, Key: fmt.Append(nil, i), Value: make([]byte, 8<<20+i*5_003), Timeout: time.Minute}
 			var response load.Response

@@ -4,68 +4,11 @@ import (
 	"crypto/tls"
 	"io"
 	"net"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire/wiretest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/servertest"
 )
-
-// tunnel forwards bytes to a server and back.
-type tunnel struct {
-	address string
-
-	mutex sync.Mutex
-	// silent has a switch for each connection.
-	silent []*atomic.Bool
-}
-
-func newTunnel(t *testing.T, server string) *tunnel {
-	t.Helper()
-	w := &tunnel{}
-	w.address = wiretest.Accept(t, func(client net.Conn) {
-		upstream, err := net.Dial("tcp", server)
-		if err != nil {
-			_ = client.Close()
-			return
-		}
-		silent := &atomic.Bool{}
-		w.mutex.Lock()
-		w.silent = append(w.silent, silent)
-		w.mutex.Unlock()
-		go forward(upstream, client, silent)
-		forward(client, upstream, silent)
-	})
-	return w
-}
-
-// vanish makes the existing connections accept bytes and forward none, as if the server had lost its power behind a
-// proxy that is still up.
-func (w *tunnel) vanish() {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	for _, s := range w.silent {
-		s.Store(true)
-	}
-}
-
-func forward(to, from net.Conn, silent *atomic.Bool) {
-	defer to.Close()
-	buffer := make([]byte, 16<<10)
-	for {
-		n, err := from.Read(buffer)
-		if err != nil {
-			return
-		}
-		if silent.Load() {
-			continue
-		}
-		if _, err := to.Write(buffer[:n]); err != nil {
-			return
-		}
-	}
-}
 
 // rawFrame is an encoded frame.
 type rawFrame struct {
@@ -101,9 +44,9 @@ func interpose(t *testing.T, server string, mangle func() mangler) string {
 // interposeAs does the same, and uses TLS with clients if this configuration does. The server is plain.
 func interposeAs(t *testing.T, config Config, server string, mangle func() mangler) string {
 	t.Helper()
-	return wiretest.Accept(t, func(client net.Conn) {
+	return servertest.Accept(t, func(client net.Conn) {
 		if config.TLS != nil {
-			client = tls.Server(client, &tls.Config{Certificates: []tls.Certificate{wiretest.Certificate()}, NextProtos: []string{"h2"}})
+			client = tls.Server(client, &tls.Config{Certificates: []tls.Certificate{servertest.Certificate()}, NextProtos: []string{"h2"}})
 		}
 		upstream, err := net.Dial("tcp", server)
 		if err != nil {

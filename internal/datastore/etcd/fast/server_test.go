@@ -13,8 +13,8 @@ import (
 	"google.golang.org/grpc/credentials"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire/wiretest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/eventloop"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/servertest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -58,7 +58,7 @@ func (lessor) LeaseRevoke(context.Context, *pb.LeaseRevokeRequest) (*pb.LeaseRev
 }
 
 func withTLS() grpc.ServerOption {
-	return grpc.Creds(credentials.NewTLS(&tls.Config{Certificates: []tls.Certificate{wiretest.Certificate()}, NextProtos: []string{"h2"}}))
+	return grpc.Creds(credentials.NewTLS(&tls.Config{Certificates: []tls.Certificate{servertest.Certificate()}, NextProtos: []string{"h2"}}))
 }
 
 // serve runs a server until the test ends. "127.0.0.1:0" selects a free port.
@@ -104,7 +104,7 @@ func newTestClient(t *testing.T, config Config) *Client {
 // maxWait is how long a test waits for something that should happen soon.
 const maxWait = 10 * time.Second
 
-func open(t *testing.T, c *Client, address string) *wire.Conn {
+func open(t *testing.T, c *Client, address string) *eventloop.Conn {
 	t.Helper()
 	conn, err := c.Connect(t.Context(), address, 0)
 	if err != nil {
@@ -114,9 +114,9 @@ func open(t *testing.T, c *Client, address string) *wire.Conn {
 }
 
 // openOnAll opens one connection on each loop.
-func openOnAll(t *testing.T, c *Client, address string) []*wire.Conn {
+func openOnAll(t *testing.T, c *Client, address string) []*eventloop.Conn {
 	t.Helper()
-	conns := make([]*wire.Conn, c.wire.Loops())
+	conns := make([]*eventloop.Conn, c.Loops())
 	for i := range conns {
 		conn, err := c.Connect(t.Context(), address, i)
 		if err != nil {
@@ -139,10 +139,10 @@ func get(ctx context.Context, conn load.Conn, key string) load.Response {
 // configs are the variants of a connection.
 var configs = map[string]Config{
 	"epoll":        {},
-	"epoll TLS":    {TLS: wiretest.Trust()},
+	"epoll TLS":    {TLS: servertest.Trust()},
 	"portable":     {Portable: true},
-	"portable TLS": {Portable: true, TLS: wiretest.Trust()},
-	"two loops":    {Loops: 2, TLS: wiretest.Trust()},
+	"portable TLS": {Portable: true, TLS: servertest.Trust()},
+	"two loops":    {Loops: 2, TLS: servertest.Trust()},
 }
 
 // forAll runs a test with each variant.

@@ -8,10 +8,10 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/eventloop"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/message"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/unary"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/login"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -20,17 +20,17 @@ import (
 type session struct {
 	*unary.Conn
 	client *Client
-	link   *wire.Link
+	link   *eventloop.Link
 	// token is the token of the next calls.
 	token string
 	// member is the one that gave the last answer.
 	member uint64
 }
 
-var _ wire.Session = (*session)(nil)
+var _ eventloop.Session = (*session)(nil)
 
 // newSession begins gRPC on a link. It runs on the link's loop.
-func (c *Client) newSession(k *wire.Link) wire.Session {
+func (c *Client) newSession(k *eventloop.Link) eventloop.Session {
 	pool := c.pools[k.Loop()]
 	if pool == nil {
 		pool = unary.NewPool(k.Buffers())
@@ -63,14 +63,14 @@ func (s *session) answeredBy(member uint64) {
 	}
 }
 
-// Wrote implements wire.Session.
+// Wrote implements eventloop.Session.
 func (s *session) Wrote(n int, at load.Instant) { s.Conn.Wrote(n, int64(at)) }
 
-// Fail implements wire.Session.
+// Fail implements eventloop.Session.
 func (s *session) Fail(why string) { s.Conn.Fail(unary.Unavailable, why) }
 
-// TakeWaiting implements wire.Session.
-func (s *session) TakeWaiting(why string) (slots []wire.Call) {
+// TakeWaiting implements eventloop.Session.
+func (s *session) TakeWaiting(why string) (slots []eventloop.Call) {
 	for _, call := range s.Conn.TakeWaiting() {
 		if a, ok := call.(*Slot); ok {
 			slots = append(slots, a)
@@ -111,7 +111,7 @@ type memberCheck struct {
 
 var _ unary.Call = (*memberCheck)(nil)
 
-// Introduce implements wire.Session: if the address has an expected member, it starts the member check.
+// Introduce implements eventloop.Session: if the address has an expected member, it starts the member check.
 func (s *session) Introduce() bool {
 	address := s.link.Address()
 	want := s.client.config.Members[address]
@@ -159,9 +159,9 @@ func (i *memberCheck) Ended(code unary.Code, detail string) {
 	}
 }
 
-// askLater repeats the request after a pause. wire bounds the total time.
+// askLater repeats the request after a pause. The event loop bounds the total time.
 func (i *memberCheck) askLater(detail string) {
-	i.pause = wire.Longer(i.pause)
+	i.pause = eventloop.Longer(i.pause)
 	i.link.Later(i.pause, func() {
 		if i.link.Wanted() {
 			i.ask()

@@ -6,10 +6,10 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/eventloop"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/message"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/unary"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/login"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -83,7 +83,7 @@ func (r *Request) Found() (code, detail string) {
 
 // Slot carries one request at a time; it is the load.Slot of this transport.
 type Slot struct {
-	wire.Slot
+	eventloop.Slot
 	client *Client
 	done   func()
 
@@ -102,11 +102,11 @@ type Slot struct {
 }
 
 var (
-	_ wire.Call  = (*Slot)(nil)
-	_ unary.Call = (*Slot)(nil)
+	_ eventloop.Call = (*Slot)(nil)
+	_ unary.Call     = (*Slot)(nil)
 )
 
-func (c *Client) newSlot(conn *wire.Conn, done func()) wire.Call {
+func (c *Client) newSlot(conn *eventloop.Conn, done func()) eventloop.Call {
 	a := &Slot{client: c, done: done}
 	a.request.Options = &c.config.Options
 	a.Init(conn, a)
@@ -129,13 +129,13 @@ func (a *Slot) Send(phase results.Phase, req *load.Request, resp *load.Response)
 	a.Begin(req.Timeout)
 }
 
-// Start implements wire.Call.
-func (a *Slot) Start(k *wire.Link) {
+// Start implements eventloop.Call.
+func (a *Slot) Start(k *eventloop.Link) {
 	a.session = k.Session().(*session)
 	a.session.Start(&a.stream, int(a.call.Method), a)
 }
 
-// Cancel implements wire.Call.
+// Cancel implements eventloop.Call.
 func (a *Slot) Cancel(code, detail string) bool {
 	if !a.stream.Started() {
 		return false
@@ -212,7 +212,7 @@ func (a *Slot) withToken() {
 // loginPoll is how often a slot looks whether a login is over.
 const loginPoll = 5 * time.Millisecond
 
-// Failed implements wire.Call.
+// Failed implements eventloop.Call.
 func (a *Slot) Failed(code, detail string) { a.end(code, detail) }
 
 func (a *Slot) end(code, detail string) {

@@ -27,6 +27,8 @@ const (
 	spreading = time.Second
 	// shortestPause and longestPause bound the pause before a request is sent again.
 	shortestPause, longestPause = 5 * time.Millisecond, 200 * time.Millisecond
+	// shortestLoginPause and longestLoginPause bound the pause between two logins.
+	shortestLoginPause, longestLoginPause = 50 * time.Millisecond, time.Second
 	// maxLogins is the number of logins whose tokens a request tries.
 	maxLogins = 3
 )

@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
-
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire"
 )
 
 // Tokens holds the token that all connections of a process send. It replaces the token before it expires, and after a member
@@ -166,10 +164,10 @@ func (t *Tokens) login() {
 // longest pause.
 func (t *Tokens) backOff() {
 	now := time.Now()
-	if now.Sub(t.retryAt) > wire.LongestPause {
+	if now.Sub(t.retryAt) > longestLoginPause {
 		t.pause = 0
 	}
-	t.pause = wire.Longer(t.pause)
+	t.pause = min(max(2*t.pause, shortestLoginPause), longestLoginPause)
 	t.retryAt = now.Add(t.pause)
 }
 

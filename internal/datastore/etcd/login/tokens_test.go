@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
-
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire"
 )
 
 // maxWait bounds waits for what must come.
@@ -160,7 +158,7 @@ func checkRefusal(t *testing.T, i int, tokens *Tokens, server *loginServer, step
 	if tokens.Current() != want || server.logins != logins || tokens.Renewing() {
 		t.Errorf("step %d (%05b): the token is %q after %d logins, wanted %q after %d", i, step, tokens.Current(), server.logins, want, logins)
 	}
-	if due && (tokens.pause < wire.Longer(0) || tokens.pause > wire.LongestPause) {
+	if due && (tokens.pause < shortestLoginPause || tokens.pause > longestLoginPause) {
 		t.Errorf("step %d: the pause is %v", i, tokens.pause)
 	}
 }

@@ -206,14 +206,16 @@ func TestSentIsTheWriteOfTheLastByte(t *testing.T) {
 	}
 }
 
-func TestPingIsAnswered(t *testing.T) {
+func TestPings(t *testing.T) {
 	p := newPeer(t, &config)
 	p.must(p.framer.WritePing(false, [8]byte{1, 2, 3}))
 	p.must(p.framer.WritePing(true, [8]byte{9}))
 	p.deliver()
+	p.conn.Ping()
+	p.read()
 	pings := frameOf[*http2.PingFrame](p)
-	if len(pings) != 1 || !pings[0].IsAck() || pings[0].Data != [8]byte{1, 2, 3} {
-		t.Errorf("the server gets %v", pings)
+	if len(pings) != 2 || !pings[0].IsAck() || pings[0].Data != [8]byte{1, 2, 3} || pings[1].IsAck() {
+		t.Errorf("the server gets %v, wanted an answer and a PING", pings)
 	}
 }
 

@@ -1,6 +1,6 @@
 package unary
 
-import "github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire/buffer"
+import "github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/eventloop/buffer"
 
 // Pool holds buffers that connections need only while they have output or an incomplete message, so that an idle
 // connection holds none. It belongs to one goroutine, like the connections that share it.

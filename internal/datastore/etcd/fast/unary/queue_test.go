@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/eventloop/buffer"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire/buffer"
 )
 
 // A queue behaves like a slice: streams are appended, taken from the front and removed from the middle, even when it

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package eventloop
+
+func newPoller() (poller, error) { return newPortablePoller(), nil }

@@ -1,5 +1,0 @@
-//go:build !linux
-
-package wire
-
-func newPoller() (poller, error) { return newPortablePoller(), nil }
