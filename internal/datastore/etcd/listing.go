@@ -89,10 +89,10 @@ type checker interface {
 // checkSupport checks that the member behind each address serves the transport, and RangeStream if the load uses it. The
 // version does not show this: a proxy in front of the member may lack the call.
 func (d *Driver) checkSupport(ctx context.Context) error {
-	transport, checks := d.transport.(checker)
+	limited, isLimited := d.transport.(checker)
 	for _, endpoint := range d.loaded() {
-		if checks {
-			if err := transport.check(ctx, endpoint); err != nil {
+		if isLimited {
+			if err := limited.check(ctx, endpoint); err != nil {
 				return err
 			}
 		}
