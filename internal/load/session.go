@@ -76,7 +76,7 @@ type Session struct {
 	disturber *disturber
 	meter     *process.Meter
 	state     state
-	watchdog   *watchdog
+	watchdog  *watchdog
 	// permit and signs are the pod's permission to send, from the claim until the release.
 	permit permit
 	signs  signs
@@ -92,7 +92,7 @@ type Session struct {
 	sessions int
 	// matcher tracks watched puts, and replays reads a history; each is nil if the workload has none. endWatch ends the
 	// watchers.
-	matcher   *eventMatcher
+	matcher  *eventMatcher
 	replays  *replays
 	endWatch context.CancelFunc
 	// engine is set once the load has begun.
