@@ -6,7 +6,7 @@ import "time"
 type asyncClient struct {
 	*client
 	runner *runner
-	slot Slot
+	slot   Slot
 
 	// at is the index of the client's phase in a closed loop.
 	at int

@@ -75,10 +75,8 @@ func (c *client) write(ctx context.Context, op workload.Operation) error {
 			return Errorf(results.FailureTargetUnhealthy, "preloading %s failed %d times, the last time with %s: %s",
 				c.subject(op), attempt, c.response.Code, c.response.Detail)
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(time.Duration(attempt) * preloadPause):
+		if err := Pause(ctx, time.Duration(attempt)*preloadPause); err != nil {
+			return err
 		}
 	}
 }

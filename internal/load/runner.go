@@ -6,7 +6,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
 )
 
 // runner runs the clients whose connections share a loop, on that loop. It corresponds to engine.run, which runs a

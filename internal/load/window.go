@@ -195,6 +195,16 @@ func waitFor(ctx context.Context, until Instant, done <-chan struct{}) bool {
 	return false
 }
 
+// Pause waits for a time, or until ctx ends. It may be late by a millisecond.
+func Pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
 // sleepUntil waits until an instant, exactly, or until ctx ends.
 func sleepUntil(ctx context.Context, until Instant) error {
 	if ctx.Err() == nil && until > Now() {

@@ -197,7 +197,7 @@ func (m *Markers) awaitOwned(ctx context.Context) error {
 		case found.item != nil && !found.is(claiming):
 			return m.refuse(ctx, m.Run.Marker())
 		}
-		if err := pause(ctx, lookEvery); err != nil {
+		if err := load.Pause(ctx, lookEvery); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
@@ -44,16 +45,7 @@ func (o *Ownership) Deleted() results.Work {
 // target.
 func beginWork() (rest func(context.Context) error) {
 	began := time.Now()
-	return func(ctx context.Context) error { return pause(ctx, time.Since(began)) }
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
+	return func(ctx context.Context) error { return load.Pause(ctx, time.Since(began)) }
 }
 
 // together calls do for all, and returns the first error: members agree on many transactions as fast as on one.

@@ -100,7 +100,7 @@ func (c *claims) Revoke(ctx context.Context, check func(context.Context) error) 
 			}
 			revoked += int64(len(block))
 			// Half of the time is left to other users of the target.
-			if err := pause(ctx, time.Since(began)); err != nil {
+			if err := load.Pause(ctx, time.Since(began)); err != nil {
 				return revoked, err
 			}
 		}

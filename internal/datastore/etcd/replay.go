@@ -44,7 +44,7 @@ func (s *watchStream) replayOver(ctx context.Context, history load.History, audi
 		case ctx.Err() == nil:
 			audience.Cancelled()
 			// A pause, so that a watcher that is refused at once does not retry in a tight loop.
-			_ = pause(ctx, reach.LookEvery)
+			_ = load.Pause(ctx, reach.LookEvery)
 		}
 	}
 }

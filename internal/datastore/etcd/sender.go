@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"path"
-	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	"google.golang.org/grpc"
@@ -38,19 +37,9 @@ func (s sender) send(ctx context.Context, method string, req, reply any, cc *grp
 			return named(method, err)
 		}
 		pause, again := s.tokens.Again(&refusals, token)
-		if !again || !sleep(ctx, pause) {
+		if !again || load.Pause(ctx, pause) != nil {
 			return err
 		}
-	}
-}
-
-// sleep returns false if ctx ends during the pause.
-func sleep(ctx context.Context, pause time.Duration) bool {
-	select {
-	case <-time.After(pause):
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
 

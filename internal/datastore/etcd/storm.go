@@ -25,7 +25,7 @@ func (d *Driver) storm(ctx context.Context, client *clientv3.Client, s spec.Leas
 	g := &granter{driver: d, client: client, storm: s, number: d.storms.Add(1) - 1, keys: ownership.NewSplitter(usualOperations, isTooLarge)}
 	due, err := g.grantAll(ctx)
 	if err == nil {
-		err = pause(ctx, due.Sub(load.Now()))
+		err = load.Pause(ctx, due.Sub(load.Now()))
 	}
 	if err == nil {
 		err = d.awaitExpired(ctx, client, d.stormPrefix(g.number))

@@ -201,7 +201,7 @@ func (w *streamWatcher) run(ctx context.Context) {
 		}
 		w.end(last.CompactRevision > 0)
 		for w.open(ctx) != nil {
-			if pause(ctx, reach.LookEvery) != nil {
+			if load.Pause(ctx, reach.LookEvery) != nil {
 				return
 			}
 		}

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
 const (
@@ -34,20 +36,11 @@ func Answered(ctx context.Context, endpoints []string, ask func(ctx context.Cont
 						cancel()
 					}
 					end()
-					pause(ctx, betweenAttempts)
+					_ = load.Pause(ctx, betweenAttempts)
 				}
 			})
 		}
 	}
 	asking.Wait()
 	return answered.Load()
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
 // One address hangs, and the other one answers at its third attempt.
@@ -34,7 +36,7 @@ func TestASlowAnswerIsAnAnswer(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		if !Answered(ctx, []string{"slow"}, func(ctx context.Context, _ string) bool {
-			pause(ctx, 7*time.Second)
+			_ = load.Pause(ctx, 7*time.Second)
 			return ctx.Err() == nil
 		}) {
 			t.Error("a slow answer was not awaited")

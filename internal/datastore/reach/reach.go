@@ -44,10 +44,8 @@ func Repeat(ctx context.Context, passes func(error) bool, try func(context.Conte
 		if err == nil || !passes(err) || attempt == attempts || time.Since(began) > limit {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(time.Duration(attempt) * interval):
+		if err := load.Pause(ctx, time.Duration(attempt)*interval); err != nil {
+			return err
 		}
 	}
 }

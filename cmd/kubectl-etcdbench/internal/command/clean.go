@@ -261,10 +261,8 @@ func (c *cleaner) removeAll(ctx context.Context, chosen []ownership.Leftover) er
 		c.quiet = max(c.quiet, l.Quiet)
 	}
 	fmt.Fprintf(c.Err, "Watching for %s: a prefix that changes is in use.\n", c.quiet)
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(c.quiet):
+	if err := load.Pause(ctx, c.quiet); err != nil {
+		return err
 	}
 	kept := 0
 	for _, before := range chosen {
