@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -43,6 +44,12 @@ var familiesByName = func() map[string]*family {
 // days) are rounded to 53 bits. All other values are exact. The course is missing; see MarshalCourse.
 func Families(s *results.Snapshot) []*dto.MetricFamily {
 	return encode(withoutCourse(s), classicHistogram)
+}
+
+// Gatherer gathers the result of snapshot at each scrape. snapshot must be safe for concurrent use and must return a
+// snapshot that does not change any more.
+func Gatherer(snapshot func() *results.Snapshot) prometheus.Gatherer {
+	return prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) { return Served(snapshot()), nil })
 }
 
 // Served encodes the snapshot as a pod serves it: like Families, but the counts of native buckets are packed. They are in
