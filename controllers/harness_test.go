@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -235,10 +234,8 @@ type fakePod struct {
 
 // serve answers scrapes with the pod's current metrics.
 func (a *fakePod) serve() {
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(wire.NewCollector(a.reported))
 	mux := http.NewServeMux()
-	mux.Handle(plan.MetricsPath, promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	mux.Handle(plan.MetricsPath, promhttp.HandlerFor(wire.Gatherer(a.reported), promhttp.HandlerOpts{}))
 	mux.HandleFunc(plan.CoursePath, func(w http.ResponseWriter, _ *http.Request) {
 		course, err := wire.MarshalCourse(a.reported())
 		if err == nil {

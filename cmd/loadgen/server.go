@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
@@ -36,10 +35,8 @@ func serve(address string, session *load.Session, log *slog.Logger) server {
 }
 
 func handler(session *load.Session) http.Handler {
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(wire.NewCollector(session.Snapshot))
 	mux := http.NewServeMux()
-	mux.Handle(plan.MetricsPath, promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	mux.Handle(plan.MetricsPath, promhttp.HandlerFor(wire.Gatherer(session.Snapshot), promhttp.HandlerOpts{}))
 	mux.Handle(plan.CoursePath, courseHandler(session))
 	mux.HandleFunc(plan.ReadyPath, func(w http.ResponseWriter, _ *http.Request) {
 		if !session.Ready() {

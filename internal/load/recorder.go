@@ -44,15 +44,10 @@ type shard struct {
 
 // operationCounts is results.OperationResult while it grows. A histogram takes 41 KB from its first record on.
 type operationCounts struct {
-	latency, lateness, failed, censored results.Histogram
-	// service has the service time of the requests that did not wait for a free client. Those that did have theirs in
-	// serviceOfWaiting, their net latency in net, and their wait in backlog.
-	service, serviceOfWaiting, net, backlog results.Histogram
-
-	completed, lost, attempts uint64
-
-	errors   map[string]uint64
-	examples results.Examples
+	// Service lacks the requests that waited for a free client, and Net is empty.
+	results.OperationResult
+	// serviceOfWaiting and netOfWaiting have the service time and the net latency of requests that waited.
+	serviceOfWaiting, netOfWaiting results.Histogram
 }
 
 // requestOutcome is the outcome of one measured request.
@@ -82,17 +77,17 @@ func (r *recorder) record(n int, operation spec.Operation, o requestOutcome) {
 	s.waited(c, &o)
 	if !o.response.Succeeded() {
 		c.fail(o.response.Code, o.response.Received-o.due, 1)
-		c.examples.Add(o.response.Code, o.response.Detail)
+		c.Examples.Add(o.response.Code, o.response.Detail)
 		return
 	}
-	c.latency.Record(int64(o.response.Received - o.due))
+	c.Latency.Record(int64(o.response.Received - o.due))
 	c.served(&o)
 	if o.response.Lost {
-		c.lost++
+		c.Lost++
 	}
-	c.attempts += o.response.Attempts
+	c.Attempts += o.response.Attempts
 	if o.inWindow {
-		c.completed++
+		c.CompletedInWindow++
 	}
 	if o.response.Freed > 0 {
 		s.handedOff(operation, &o)
@@ -115,12 +110,12 @@ const bunchedAfter = Instant(250 * time.Microsecond)
 // waited records what a request waited for before it was sent: a free client, and then the generator.
 func (s *shard) waited(c *operationCounts, o *requestOutcome) {
 	lateness := o.response.Sent - o.ready
-	c.lateness.Record(int64(lateness))
+	c.Lateness.Record(int64(lateness))
 	if lateness > bunchedAfter && o.response.Sent >= o.next {
 		s.bunched++
 	}
 	if o.ready > o.due {
-		c.backlog.Record(int64(o.ready - o.due))
+		c.Backlog.Record(int64(o.ready - o.due))
 	}
 }
 
@@ -128,11 +123,11 @@ func (s *shard) waited(c *operationCounts, o *requestOutcome) {
 func (c *operationCounts) served(o *requestOutcome) {
 	service := o.response.Received - o.response.Sent
 	if o.ready <= o.due {
-		c.service.Record(int64(service))
+		c.Service.Record(int64(service))
 		return
 	}
 	c.serviceOfWaiting.Record(int64(service))
-	c.net.Record(int64(o.ready - o.due + service))
+	c.netOfWaiting.Record(int64(o.ready - o.due + service))
 }
 
 // carry counts a success in the window for a request of shard n that was due before it. Nothing else of that request is
@@ -140,7 +135,7 @@ func (c *operationCounts) served(o *requestOutcome) {
 func (r *recorder) carry(n int, operation spec.Operation) {
 	s := r.lockShard(n)
 	defer s.mutex.Unlock()
-	s.counts[operation.Index()].completed++
+	s.counts[operation.Index()].CompletedInWindow++
 }
 
 // handedOff counts how long the lock or leadership that the request acquired was free before.
@@ -150,9 +145,9 @@ func (s *shard) handedOff(operation spec.Operation, o *requestOutcome) {
 		return
 	}
 	c := &s.counts[handOff.Index()]
-	c.latency.Record(int64(o.response.Received - o.response.Freed))
+	c.Latency.Record(int64(o.response.Received - o.response.Freed))
 	if o.inWindow {
-		c.completed++
+		c.CompletedInWindow++
 	}
 }
 
@@ -178,9 +173,9 @@ var (
 )
 
 func (c *operationCounts) arrive(waited Instant, inWindow bool) {
-	c.latency.Record(int64(waited))
+	c.Latency.Record(int64(waited))
 	if inWindow {
-		c.completed++
+		c.CompletedInWindow++
 	}
 }
 
@@ -202,8 +197,8 @@ func (r *recorder) censorEvents(events uint64, waited, delivery Instant) {
 	}
 	s := r.lockShard(0)
 	defer s.mutex.Unlock()
-	s.counts[watchEvent].censored.RecordAlike(int64(waited), events)
-	s.counts[watchDelivery].censored.RecordAlike(int64(delivery), events)
+	s.counts[watchEvent].Censored.RecordAlike(int64(waited), events)
+	s.counts[watchDelivery].Censored.RecordAlike(int64(delivery), events)
 }
 
 // pause counts a pause of a client of shard n in the window that began at start.
@@ -252,7 +247,7 @@ func (r *recorder) cutOff(n int, operation spec.Operation, o requestOutcome, at 
 	defer s.mutex.Unlock()
 	c := &s.counts[operation.Index()]
 	s.waited(c, &o)
-	c.censored.Record(int64(at - o.due))
+	c.Censored.Record(int64(at - o.due))
 	s.timeline.Await(o.due.Sub(o.start), at.Sub(o.start), 1)
 }
 
@@ -260,7 +255,7 @@ func (r *recorder) cutOff(n int, operation spec.Operation, o requestOutcome, at 
 func (r *recorder) censor(requests uint64, operation spec.Operation, start, due, at Instant) {
 	s := r.lockShard(0)
 	defer s.mutex.Unlock()
-	s.counts[operation.Index()].censored.RecordAlike(int64(at-due), requests)
+	s.counts[operation.Index()].Censored.RecordAlike(int64(at-due), requests)
 	s.timeline.Await(due.Sub(start), at.Sub(start), requests)
 }
 
@@ -277,11 +272,11 @@ func (r *recorder) lockShard(n int) *shard {
 
 // fail counts failures with one code that all waited equally long.
 func (c *operationCounts) fail(code string, waited Instant, failures uint64) {
-	c.failed.RecordAlike(int64(waited), failures)
-	if c.errors == nil {
-		c.errors = map[string]uint64{}
+	c.Failed.RecordAlike(int64(waited), failures)
+	if c.Errors == nil {
+		c.Errors = map[string]uint64{}
 	}
-	c.errors[code] += failures
+	c.Errors[code] += failures
 }
 
 // tally counts a request of shard n that has ended, measured or not.
@@ -329,7 +324,7 @@ func (r *recorder) lastSuccess() (last Instant) {
 func (r *recorder) hasCensored() (found bool) {
 	r.read(func(s *shard) {
 		for operation := range s.counts {
-			found = found || s.counts[operation].censored.Count() > 0
+			found = found || s.counts[operation].Censored.Count() > 0
 		}
 	})
 	return found
@@ -338,36 +333,20 @@ func (r *recorder) hasCensored() (found bool) {
 // results returns the counts so far of an operation, over all shards.
 func (r *recorder) results(operation spec.Operation) *results.OperationResult {
 	sum := &results.OperationResult{Errors: map[string]uint64{}}
-	var serviceOfWaiting results.Histogram
+	var serviceOfWaiting, netOfWaiting results.Histogram
 	r.read(func(s *shard) {
 		c := &s.counts[operation.Index()]
-		c.addTo(sum)
+		sum.Merge(&c.OperationResult)
 		serviceOfWaiting.Merge(&c.serviceOfWaiting)
+		netOfWaiting.Merge(&c.netOfWaiting)
 	})
 	// The net latency of a request that did not wait for a client is its service time.
-	if sum.Net.Count() > 0 {
+	if netOfWaiting.Count() > 0 {
 		sum.Net.Merge(&sum.Service)
+		sum.Net.Merge(&netOfWaiting)
 	}
 	sum.Service.Merge(&serviceOfWaiting)
 	return sum
-}
-
-// addTo adds the counts to a result, except the service times of requests that waited for a client.
-func (c *operationCounts) addTo(sum *results.OperationResult) {
-	sum.CompletedInWindow += c.completed
-	sum.Lost += c.lost
-	sum.Attempts += c.attempts
-	sum.Latency.Merge(&c.latency)
-	sum.Service.Merge(&c.service)
-	sum.Net.Merge(&c.net)
-	sum.Lateness.Merge(&c.lateness)
-	sum.Backlog.Merge(&c.backlog)
-	sum.Failed.Merge(&c.failed)
-	sum.Censored.Merge(&c.censored)
-	for code, n := range c.errors {
-		sum.Errors[code] += n
-		sum.Examples.Add(code, c.examples[code])
-	}
 }
 
 // course writes the merged timeline and heatmap into a snapshot.

@@ -41,7 +41,7 @@ func (s *Session) releaseKeys(ctx context.Context) {
 	if err != nil {
 		s.state.log.Warn("some keys remain under the prefix", "prefix", s.plan.Prefix, "error", err)
 	}
-	s.state.setReleased(cleaning, err)
+	s.state.set(func(s *state) { s.cleaning, s.left = cleaning, err })
 }
 
 // WhyLeft returns why keys of the run may be left. It is known after Run.

@@ -151,7 +151,7 @@ func (s *Session) Run(ctx context.Context) error {
 	s.endWatch()
 	s.watchForOthers(ctx, err)
 	// The other pods wait for this one: report a failure before the deletion.
-	s.state.fail(FailureOf(err))
+	s.state.set(func(s *state) { s.failure = FailureOf(err) })
 	if f := FailureOf(err); (f == nil || cutsShort(f.Reason)) && !s.state.cleaningIs(results.CleaningNothingWritten) {
 		// Before the termination message is written: a reader must see that all was measured.
 		s.state.enter(results.StageCleaning)
@@ -288,7 +288,7 @@ func (s *Session) awaitLock(ctx context.Context) error {
 // takeLock takes the target's lock if this is client pod 0, and renews it from then on.
 func (s *Session) takeLock(ctx context.Context) error {
 	if s.lock == nil {
-		s.state.setUnlocked()
+		s.state.set(func(s *state) { s.unlocked = true })
 		return nil
 	}
 	if s.lock.first {
@@ -300,7 +300,7 @@ func (s *Session) takeLock(ctx context.Context) error {
 			return err
 		}
 		if !exists {
-			s.state.setUnlocked()
+			s.state.set(func(s *state) { s.unlocked = true })
 			return nil
 		}
 	}
@@ -313,11 +313,11 @@ func (s *Session) look(ctx context.Context) (*results.Target, members.View, erro
 	switch {
 	case err != nil:
 	case s.part.Index == 0:
-		s.state.setTarget(target)
+		s.state.set(func(s *state) { s.target = target })
 	case len(target.Skipped) > 0:
-		s.state.setTarget(&results.Target{ClusterID: target.ClusterID, Skipped: target.Skipped})
+		s.state.set(func(s *state) { s.target = &results.Target{ClusterID: target.ClusterID, Skipped: target.Skipped} })
 	default:
-		s.state.setTarget(nil)
+		s.state.set(func(s *state) { s.target = nil })
 	}
 	return target, first, err
 }
@@ -325,11 +325,11 @@ func (s *Session) look(ctx context.Context) (*results.Target, members.View, erro
 // claim assumes after every error, except a refusal, that the claim may have reached the target, so that there may be
 // something to release.
 func (s *Session) claim(ctx context.Context) error {
-	s.state.setCleaning(results.CleaningKeysLeft)
+	s.state.set(func(s *state) { s.cleaning = results.CleaningKeysLeft })
 	began := Now()
 	err := s.driver.Claim(ctx)
 	if f := FailureOf(err); f != nil && refuses(f.Reason) {
-		s.state.setCleaning(results.CleaningNothingWritten)
+		s.state.set(func(s *state) { s.cleaning = results.CleaningNothingWritten })
 	}
 	if err == nil {
 		s.signs.begin(began)
@@ -342,7 +342,7 @@ func (s *Session) interruption(ctx context.Context, err error) error {
 	if _, ok := errors.AsType[*Error](err); ok || err == nil || ctx.Err() == nil {
 		return err
 	}
-	s.state.setStopped()
+	s.state.set(func(s *state) { s.stopped = true })
 	return s.whyEnded(ctx)
 }
 

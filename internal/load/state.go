@@ -12,9 +12,10 @@ import (
 type state struct {
 	log *slog.Logger
 
-	mutex    sync.Mutex
-	stage    results.Stage
-	ready    bool
+	mutex sync.Mutex
+	stage results.Stage
+	ready bool
+	// failure is why the session fails; nil if it does not.
 	failure  *results.Failure
 	cleaning results.Cleaning
 	// left is why the release has left keys.
@@ -35,72 +36,20 @@ func newState(log *slog.Logger) state {
 
 func (s *state) enter(stage results.Stage) {
 	s.log.Info("stage", "stage", string(stage))
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	s.stage = stage
-	s.ready = s.ready || stage == results.StageReady
+	s.set(func(s *state) { s.stage, s.ready = stage, s.ready || stage == results.StageReady })
 }
 
-// fail keeps the reason for a failure; nil if there was none.
-func (s *state) fail(failure *results.Failure) {
+// set changes the state.
+func (s *state) set(change func(*state)) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	s.failure = failure
-}
-
-func (s *state) setTarget(t *results.Target) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	s.target = t
-}
-
-func (s *state) setProcess(w *results.ProcessWindow) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	s.process = w
-}
-
-func (s *state) setCoarsePacing(is bool) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	s.coarsePacing = is
-}
-
-func (s *state) setUnlocked() {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	s.unlocked = true
-}
-
-func (s *state) setStopped() {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	s.stopped = true
-}
-
-func (s *state) setCleaning(c results.Cleaning) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	s.cleaning = c
-}
-
-func (s *state) setReleased(c results.Cleaning, left error) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	s.cleaning, s.left = c, left
+	change(s)
 }
 
 func (s *state) cleaningIs(c results.Cleaning) bool {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	return s.cleaning == c
-}
-
-// setWindow changes the window.
-func (s *state) setWindow(change func(*results.Window)) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	change(&s.window)
 }
 
 // fill copies the state into a snapshot.

@@ -99,15 +99,15 @@ func (s *Session) load(ctx context.Context, startAt time.Time, clients []*client
 	e.prepare(s.part, start)
 	defer e.close()
 	s.engine.Store(e)
-	s.state.setWindow(func(w *results.Window) {
-		*w = plannedWindow(startAt, start, s.plan.Load.Duration(), s.part.Requests)
-	})
+	planned := plannedWindow(startAt, start, s.plan.Load.Duration(), s.part.Requests)
+	s.state.set(func(s *state) { s.window = planned })
 	flight, abort := context.WithCancel(context.WithoutCancel(ctx))
 	defer abort()
 	s.state.enter(results.StageWarmingUp)
 	s.replay(ctx, e)
 	done := e.start(flight)
-	s.state.setCoarsePacing(e.isCoarse())
+	coarse := e.isCoarse()
+	s.state.set(func(s *state) { s.coarsePacing = coarse })
 	err := s.awaitWindow(ctx, e, done)
 	// A window of fixed duration is over now, even if responses are outstanding. A window bound by requests is closed
 	// again after the drain.
@@ -131,7 +131,7 @@ func (s *Session) awaitWindow(ctx context.Context, e *engine, done <-chan struct
 	measuring := begun >= e.measured.start
 	waits := e.loopWaits()
 	if measuring {
-		s.state.setWindow(func(w *results.Window) { w.Start = e.measured.start.Wall() })
+		s.state.set(func(s *state) { s.window.Start = e.measured.start.Wall() })
 		s.meter.Begin()
 		s.state.enter(results.StageMeasuring)
 		if s.part.Index == 0 {
@@ -149,7 +149,7 @@ func (s *Session) awaitWindow(ctx context.Context, e *engine, done <-chan struct
 		s.watchdog.disarm()
 		e.stop()
 	} else if s.watchdog.disarm() || ctx.Err() != nil && !isClosed(done) && !e.measured.over(Now()) {
-		s.state.setStopped()
+		s.state.set(func(s *state) { s.stopped = true })
 		err = s.whyEnded(ctx)
 		e.stop()
 	}
@@ -163,7 +163,7 @@ func (s *Session) awaitWindow(ctx context.Context, e *engine, done <-chan struct
 		if s.sessions > 1 {
 			process.Set(results.ProcessSessions, float64(s.sessions))
 		}
-		s.state.setProcess(process)
+		s.state.set(func(s *state) { s.process = process })
 	}
 	s.disturber.end()
 	return err
@@ -171,7 +171,8 @@ func (s *Session) awaitWindow(ctx context.Context, e *engine, done <-chan struct
 
 // closeWindow records the end of the window, if it ever began.
 func (s *Session) closeWindow(e *engine) {
-	s.state.setWindow(func(w *results.Window) {
+	s.state.set(func(kept *state) {
+		w := &kept.window
 		if w.Start.IsZero() {
 			return
 		}

@@ -114,7 +114,7 @@ func (s *Snapshot) mergeCounts(other *Snapshot) {
 		if s.Operations[operation] == nil {
 			s.Operations[operation] = &OperationResult{Errors: map[string]uint64{}}
 		}
-		s.Operations[operation].merge(result)
+		s.Operations[operation].Merge(result)
 	}
 }
 
@@ -124,7 +124,8 @@ func addCounts[K comparable](to, from map[K]uint64) {
 	}
 }
 
-func (r *OperationResult) merge(other *OperationResult) {
+// Merge adds the counts of another result.
+func (r *OperationResult) Merge(other *OperationResult) {
 	r.mergeNet(other)
 	r.Latency.Merge(&other.Latency)
 	r.Service.Merge(&other.Service)

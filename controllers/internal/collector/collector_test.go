@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -42,9 +41,7 @@ func serve(t *testing.T, h http.Handler) *Collector {
 }
 
 func metrics(s *results.Snapshot) http.Handler {
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(wire.NewCollector(func() *results.Snapshot { return s }))
-	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
+	return promhttp.HandlerFor(wire.Gatherer(func() *results.Snapshot { return s }), promhttp.HandlerOpts{})
 }
 
 func snapshot(index int, stage results.Stage) *results.Snapshot {

@@ -153,11 +153,6 @@ func TestDecodeRefusesMoreThanAStatusHolds(t *testing.T) {
 				s.Operations[spec.OperationPut].Errors[strings.Repeat("A", i+1)] = 0
 			}
 		},
-		"omitted": func(s *results.Snapshot) {
-			for i := range maxOmitted + 1 {
-				s.Omitted = append(s.Omitted, strings.Repeat("A", i+1))
-			}
-		},
 	}
 	for name, change := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -167,6 +162,24 @@ func TestDecodeRefusesMoreThanAStatusHolds(t *testing.T) {
 				t.Error("decoded")
 			}
 		})
+	}
+}
+
+func TestDecodeRefusesMoreTextsThanAStatusHolds(t *testing.T) {
+	s := failingSnapshot()
+	s.Omitted = []string{"a"}
+	all := withTimeline(s)
+	mf := familyOf(t, all, "etcdbench_omitted_info")
+	for i := range maxOmitted {
+		if _, err := Decode(all); err != nil {
+			t.Fatalf("%d texts: %v", i+1, err)
+		}
+		another := proto.Clone(mf.Metric[0]).(*dto.Metric)
+		another.Label[0].Value = proto.String(strings.Repeat("A", i+1))
+		mf.Metric = append(mf.Metric, another)
+	}
+	if _, err := Decode(all); err == nil {
+		t.Error("decoded")
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -46,6 +47,12 @@ var familiesByName = func() map[string]*family {
 // days) are rounded to 53 bits. All other values are exact. The course is missing; see MarshalCourse.
 func Families(s *results.Snapshot) []*dto.MetricFamily {
 	return encode(withoutCourse(s), classicHistogram)
+}
+
+// Gatherer gathers the result of snapshot at each scrape. snapshot must be safe for concurrent use and must return a
+// snapshot that does not change any more.
+func Gatherer(snapshot func() *results.Snapshot) prometheus.Gatherer {
+	return prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) { return Served(snapshot()), nil })
 }
 
 // Served encodes the snapshot as a pod serves it: like Families, but the counts of native buckets are packed. They are in
@@ -98,22 +105,22 @@ func (f *family) encodeMetric(m metric, build histogramBuilder) *dto.Metric {
 	return out
 }
 
+var watch = part(func(s *results.Snapshot) *results.Watch { return &s.Watch })
+
 // watchFamilies hold the counts of the pod's watchers.
 func watchFamilies() []family {
-	gauge := func(name, help string, field func(*results.Watch) *uint64) family {
-		return scalar(name, help, counts[uint64](), func(s *results.Snapshot) *uint64 { return field(&s.Watch) })
-	}
+	count := counts[uint64]()
 	return []family{
-		gauge("etcdbench_watchers", "Watchers that were opened before the load.", func(w *results.Watch) *uint64 { return &w.Watchers }),
-		gauge("etcdbench_watch_expected_events", "Events that the client pod's watchers should receive for acknowledged measured puts, or from histories.",
-			func(w *results.Watch) *uint64 { return &w.Expected }),
-		gauge("etcdbench_watch_missed_events", "Expected events that were not delivered in time.", func(w *results.Watch) *uint64 { return &w.Missed }),
-		gauge("etcdbench_watch_duplicate_events", "Events that a watcher had received before.", func(w *results.Watch) *uint64 { return &w.Duplicate }),
-		gauge("etcdbench_watch_cancelled_watchers", "How often etcd ended a watcher.", func(w *results.Watch) *uint64 { return &w.Cancelled }),
-		gauge("etcdbench_watch_resumed_watchers", "How often a watcher was opened again because its stream had broken.",
-			func(w *results.Watch) *uint64 { return &w.Resumed }),
-		gauge("etcdbench_watch_replays", "How often a watcher has read its history to the end.", func(w *results.Watch) *uint64 { return &w.Replays }),
-		scalar("etcdbench_watch_compacted_after_seconds", "Time from the start of the window until the watchers' history was found compacted.",
-			durations, func(s *results.Snapshot) *time.Duration { return &s.Watch.CompactedAfter }),
+		gauge(watch, "etcdbench_watchers", "Watchers that were opened before the load.", count, func(w *results.Watch) *uint64 { return &w.Watchers }),
+		gauge(watch, "etcdbench_watch_expected_events", "Events that the client pod's watchers should receive for acknowledged measured puts, or from histories.",
+			count, func(w *results.Watch) *uint64 { return &w.Expected }),
+		gauge(watch, "etcdbench_watch_missed_events", "Expected events that were not delivered in time.", count, func(w *results.Watch) *uint64 { return &w.Missed }),
+		gauge(watch, "etcdbench_watch_duplicate_events", "Events that a watcher had received before.", count, func(w *results.Watch) *uint64 { return &w.Duplicate }),
+		gauge(watch, "etcdbench_watch_cancelled_watchers", "How often etcd ended a watcher.", count, func(w *results.Watch) *uint64 { return &w.Cancelled }),
+		gauge(watch, "etcdbench_watch_resumed_watchers", "How often a watcher was opened again because its stream had broken.",
+			count, func(w *results.Watch) *uint64 { return &w.Resumed }),
+		gauge(watch, "etcdbench_watch_replays", "How often a watcher has read its history to the end.", count, func(w *results.Watch) *uint64 { return &w.Replays }),
+		gauge(watch, "etcdbench_watch_compacted_after_seconds", "Time from the start of the window until the watchers' history was found compacted.",
+			durations, func(w *results.Watch) *time.Duration { return &w.CompactedAfter }),
 	}
 }

@@ -44,15 +44,16 @@ func operationFamilies() []family {
 		[]family{
 			errorsFamily(),
 			exampleFamily(),
-			countFamily("etcdbench_requests_completed_in_window_total",
-				"Successful measured requests that were answered before the window ended.",
-				func(r *results.OperationResult) (*uint64, bool) { return &r.CompletedInWindow, true }),
-			countFamily("etcdbench_requests_lost_total",
-				"Successful measured requests that changed nothing, because another client was faster.",
-				func(r *results.OperationResult) (*uint64, bool) { return &r.Lost, r.Lost > 0 }),
-			countFamily("etcdbench_request_attempts_total",
-				"Attempts to commit that successful measured requests took, where one can take several.",
-				func(r *results.OperationResult) (*uint64, bool) { return &r.Attempts, r.Attempts > 0 }),
+			number(operations, "etcdbench_requests_completed_in_window_total",
+				"Successful measured requests that were answered before the window ended.", dto.MetricType_COUNTER,
+				codec[uint64]{func(n uint64) (float64, bool) { return float64(n), true }, counts[uint64]().decode},
+				func(r *results.OperationResult) *uint64 { return &r.CompletedInWindow }),
+			number(operations, "etcdbench_requests_lost_total",
+				"Successful measured requests that changed nothing, because another client was faster.", dto.MetricType_COUNTER,
+				counts[uint64](), func(r *results.OperationResult) *uint64 { return &r.Lost }),
+			number(operations, "etcdbench_request_attempts_total",
+				"Attempts to commit that successful measured requests took, where one can take several.", dto.MetricType_COUNTER,
+				counts[uint64](), func(r *results.OperationResult) *uint64 { return &r.Attempts }),
 		},
 	)
 }
@@ -75,7 +76,7 @@ func distributionFamilies(name, help string, field func(*results.OperationResult
 }
 
 func histogramFamily(name, help string, field func(*results.OperationResult) *results.Histogram, has func(*results.Histogram) bool) family {
-	return operationFamily(name, help, dto.MetricType_HISTOGRAM,
+	return operations.family(name, help, dto.MetricType_HISTOGRAM,
 		func(r *results.OperationResult) (metric, bool) { return metric{histogram: field(r)}, has(field(r)) },
 		func(r *results.OperationResult, m metric) error {
 			known := field(r).Unbinned()
@@ -94,7 +95,7 @@ func change(h *results.Histogram, set func(*results.Unbinned)) {
 
 // extremeFamily is the minimum or the maximum of a histogram; an empty histogram has none.
 func extremeFamily(name, help string, field func(*results.OperationResult) *results.Histogram, of func(*results.Unbinned) *int64) family {
-	return operationFamily(name, help, dto.MetricType_GAUGE,
+	return operations.family(name, help, dto.MetricType_GAUGE,
 		func(r *results.OperationResult) (metric, bool) {
 			u := field(r).Unbinned()
 			return metric{value: float64(*of(&u)) / nanosecondsPerSecond}, field(r).Count() > 0
@@ -110,7 +111,7 @@ func extremeFamily(name, help string, field func(*results.OperationResult) *resu
 }
 
 func squaresFamily(name, help string, field func(*results.OperationResult) *results.Histogram) family {
-	return operationFamily(name, help, dto.MetricType_COUNTER,
+	return operations.family(name, help, dto.MetricType_COUNTER,
 		func(r *results.OperationResult) (metric, bool) {
 			h := field(r)
 			return metric{value: h.SumSquares()}, h.Count() > 0
@@ -121,43 +122,27 @@ func squaresFamily(name, help string, field func(*results.OperationResult) *resu
 		})
 }
 
-// countFamily is a count of requests; not every operation has it.
-func countFamily(name, help string, field func(*results.OperationResult) (n *uint64, has bool)) family {
-	return operationFamily(name, help, dto.MetricType_COUNTER,
-		func(r *results.OperationResult) (metric, bool) {
-			n, has := field(r)
-			return metric{value: float64(*n)}, has
-		},
-		func(r *results.OperationResult, m metric) (err error) {
-			n, _ := field(r)
-			*n, err = counts[uint64]().decode(m.value)
-			return err
-		})
-}
-
-// operationFamily has at most one metric per operation.
-func operationFamily(
-	name, help string, kind dto.MetricType,
-	write func(*results.OperationResult) (metric, bool), read func(*results.OperationResult, metric) error,
-) family {
-	return family{
-		name: name, help: help, kind: kind, labels: []string{"operation"},
-		write: func(s *results.Snapshot, emit func(metric)) {
-			for _, operation := range sortedKeys(s.Operations) {
-				if m, ok := write(s.Operations[operation]); ok {
-					m.labels = []string{string(operation)}
-					emit(m)
-				}
+// operations have one item for each operation.
+var operations = place[results.OperationResult]{
+	labels: []string{"operation"},
+	each: func(s *results.Snapshot, do func(*results.OperationResult, ...string)) {
+		for _, operation := range sortedKeys(s.Operations) {
+			do(s.Operations[operation], string(operation))
+		}
+	},
+	find: func(s *results.Snapshot, name []string) (*results.OperationResult, error) {
+		operation := spec.Operation(name[0])
+		if operation.Index() < 0 {
+			return nil, fmt.Errorf("wanted one of the operations %v, found %.64q", spec.AllOperations(), operation)
+		}
+		if s.Operations[operation] == nil {
+			if len(s.Operations) == maxOperations {
+				return nil, fmt.Errorf("wanted at most %d operations, found more", maxOperations)
 			}
-		},
-		read: func(s *results.Snapshot, m metric) error {
-			result, err := operationOf(s, m.labels[0])
-			if err != nil {
-				return err
-			}
-			return read(result, m)
-		},
-	}
+			s.Operations[operation] = &results.OperationResult{Errors: map[string]uint64{}}
+		}
+		return s.Operations[operation], nil
+	},
 }
 
 func errorsFamily() family {
@@ -173,7 +158,7 @@ func errorsFamily() family {
 			}
 		},
 		read: func(s *results.Snapshot, m metric) error {
-			result, err := operationOf(s, m.labels[0])
+			result, err := operations.find(s, m.labels)
 			if err != nil {
 				return err
 			}
@@ -199,7 +184,7 @@ func exampleFamily() family {
 			}
 		},
 		read: func(s *results.Snapshot, m metric) error {
-			result, err := operationOf(s, m.labels[0])
+			result, err := operations.find(s, m.labels)
 			if err != nil {
 				return err
 			}
@@ -207,19 +192,4 @@ func exampleFamily() family {
 			return nil
 		},
 	}
-}
-
-// operationOf returns the result of an operation that is being decoded.
-func operationOf(s *results.Snapshot, name string) (*results.OperationResult, error) {
-	operation := spec.Operation(name)
-	if operation.Index() < 0 {
-		return nil, fmt.Errorf("wanted one of the operations %v, found %.64q", spec.AllOperations(), name)
-	}
-	if s.Operations[operation] == nil {
-		if len(s.Operations) == maxOperations {
-			return nil, fmt.Errorf("wanted at most %d operations, found more", maxOperations)
-		}
-		s.Operations[operation] = &results.OperationResult{Errors: map[string]uint64{}}
-	}
-	return s.Operations[operation], nil
 }

@@ -35,28 +35,29 @@ func podFamilies() []family {
 		stateSet("etcdbench_stage", "stage", "The stage that the client pod is in is 1, the others are 0.",
 			results.Stages, func(s *results.Snapshot) *results.Stage { return &s.Stage }),
 		failureFamily(),
-		scalar("etcdbench_stopped", "1 if the load ended before its bound because it was stopped.",
+		gauge(pod, "etcdbench_stopped", "1 if the load ended before its bound because it was stopped.",
 			flags, func(s *results.Snapshot) *bool { return &s.Stopped }),
-		scalar("etcdbench_coarse_pacing", "1 if requests are sent up to a millisecond late because the system has no exact timer; otherwise absent.",
+		gauge(pod, "etcdbench_coarse_pacing", "1 if requests are sent up to a millisecond late because the system has no exact timer; otherwise absent.",
 			rareFlags, func(s *results.Snapshot) *bool { return &s.CoarsePacing }),
 		stateSet("etcdbench_keys_state", "state", "The state of the client pod's keys in the target is 1, the others are 0.",
 			cleanings, func(s *results.Snapshot) *results.Cleaning { return &s.Cleaning }),
-		scalar("etcdbench_work_done_keys", "Keys or leases of the preload that were written, or keys of the run that were checked and deleted, in the current stage.",
+		gauge(pod, "etcdbench_work_done_keys", "Keys or leases of the preload that were written, or keys of the run that were checked and deleted, in the current stage.",
 			counts[uint64](), func(s *results.Snapshot) *uint64 { return &s.Work.Done }),
-		scalar("etcdbench_work_total_keys", "Keys or leases that the client pod has to write, or to check and delete, in the current stage.",
+		gauge(pod, "etcdbench_work_total_keys", "Keys or leases that the client pod has to write, or to check and delete, in the current stage.",
 			counts[uint64](), func(s *results.Snapshot) *uint64 { return &s.Work.Total }),
-		scalar("etcdbench_work_start_timestamp_seconds", "When that work began.",
+		gauge(pod, "etcdbench_work_start_timestamp_seconds", "When that work began.",
 			timestamps, func(s *results.Snapshot) *time.Time { return &s.Work.Since }),
-		scalar("etcdbench_key_size_bytes", "Length of a key on the wire, with the prefix of the run.",
+		gauge(pod, "etcdbench_key_size_bytes", "Length of a key on the wire, with the prefix of the run.",
 			wholes[int](maxKeyBytes), func(s *results.Snapshot) *int { return &s.KeyBytes }),
 		requestsFamily(),
-		scalar("etcdbench_requests_resent", "Requests that were sent again because the target had refused their token.",
+		gauge(pod, "etcdbench_requests_resent", "Requests that were sent again because the target had refused their token.",
 			counts[uint64](), func(s *results.Snapshot) *uint64 { return &s.Resent }),
-		scalar("etcdbench_request_body_bytes", "Bytes of the bodies of measured requests, if the transport counts them.",
+		gauge(pod, "etcdbench_request_body_bytes", "Bytes of the bodies of measured requests, if the transport counts them.",
 			counts[uint64](), func(s *results.Snapshot) *uint64 { return &s.Bodies.Sent }),
-		scalar("etcdbench_response_body_bytes", "Bytes of the bodies of the responses to measured requests, if the transport counts them.",
+		gauge(pod, "etcdbench_response_body_bytes", "Bytes of the bodies of the responses to measured requests, if the transport counts them.",
 			counts[uint64](), func(s *results.Snapshot) *uint64 { return &s.Bodies.Received }),
-		omittedFamily(),
+		list(pod, "etcdbench_omitted_info", "Parts that were left out because there was no room.", "part", maxOmitted,
+			func(s *results.Snapshot) *[]string { return &s.Omitted }),
 	}
 }
 
@@ -133,25 +134,6 @@ func addRequests(s *results.Snapshot, rpc spec.RPC, phase results.Phase, n uint6
 	}
 	s.Requests[rpc][phase] += n
 	return nil
-}
-
-func omittedFamily() family {
-	return family{
-		name: "etcdbench_omitted_info", help: "Parts that were left out because there was no room.",
-		kind: dto.MetricType_GAUGE, labels: []string{"part"},
-		write: func(s *results.Snapshot, emit func(metric)) {
-			for _, part := range s.Omitted {
-				emit(metric{labels: []string{part}, value: 1})
-			}
-		},
-		read: func(s *results.Snapshot, m metric) error {
-			if len(s.Omitted) == maxOmitted {
-				return fmt.Errorf("wanted at most %d parts, found more", maxOmitted)
-			}
-			s.Omitted = append(s.Omitted, m.labels[0])
-			return nil
-		},
-	}
 }
 
 // stateSet is a family with one metric per state; at most one of them is 1.

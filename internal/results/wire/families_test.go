@@ -39,9 +39,8 @@ func withTimeline(s *results.Snapshot) []*dto.MetricFamily { return encode(s, cl
 // scrape serves a snapshot like a client pod and returns the response.
 func scrape(t *testing.T, s *results.Snapshot, accept string) (body []byte, contentType string) {
 	t.Helper()
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(NewCollector(func() *results.Snapshot { return s }))
-	server := httptest.NewServer(promhttp.HandlerFor(registry, promhttp.HandlerOpts{ErrorHandling: promhttp.HTTPErrorOnError}))
+	served := Gatherer(func() *results.Snapshot { return s })
+	server := httptest.NewServer(promhttp.HandlerFor(served, promhttp.HandlerOpts{ErrorHandling: promhttp.HTTPErrorOnError}))
 	defer server.Close()
 	request, err := http.NewRequest(http.MethodGet, server.URL, nil)
 	if err != nil {
@@ -78,16 +77,16 @@ func TestMetricsPassTheLinter(t *testing.T) {
 	s := guarded(typicalSnapshot())
 	s.CoarsePacing, s.Resent, s.Bodies = true, 1, results.Bodies{Sent: 1, Received: 1}
 	s.Work = results.Work{Done: 1, Total: 2, Since: s.Clock}
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(NewCollector(func() *results.Snapshot { return s }))
-	problems, err := testutil.GatherAndLint(registry)
+	// Gatherers refuse families that contradict each other.
+	served := prometheus.Gatherers{Gatherer(func() *results.Snapshot { return s })}
+	problems, err := testutil.GatherAndLint(served)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range problems {
 		t.Errorf("%s: %s", p.Metric, p.Text)
 	}
-	gathered, err := registry.Gather()
+	gathered, err := served.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,41 +5,39 @@ import (
 	"math"
 	"time"
 
-	dto "github.com/prometheus/client_model/go"
-
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 // windowFamilies hold the pod's measured window.
 func windowFamilies() []family {
 	return []family{
-		scalar("etcdbench_start_at_timestamp_seconds", "Common start of the client pods.",
+		gauge(pod, "etcdbench_start_at_timestamp_seconds", "Common start of the client pods.",
 			timestamps, func(s *results.Snapshot) *time.Time { return &s.Window.StartAt }),
-		scalar("etcdbench_start_skew_seconds", "How long after the common start the client pod started.",
+		gauge(pod, "etcdbench_start_skew_seconds", "How long after the common start the client pod started.",
 			durations, func(s *results.Snapshot) *time.Duration { return &s.Window.Skew }),
-		scalar("etcdbench_window_start_timestamp_seconds", "Start of the measured window.",
+		gauge(pod, "etcdbench_window_start_timestamp_seconds", "Start of the measured window.",
 			timestamps, func(s *results.Snapshot) *time.Time { return &s.Window.Start }),
-		scalar("etcdbench_window_end_timestamp_seconds", "End of the measured window, once it has ended.",
+		gauge(pod, "etcdbench_window_end_timestamp_seconds", "End of the measured window, once it has ended.",
 			timestamps, func(s *results.Snapshot) *time.Time { return &s.Window.End }),
-		scalar("etcdbench_last_response_timestamp_seconds", "When the last measured request was answered.",
+		gauge(pod, "etcdbench_last_response_timestamp_seconds", "When the last measured request was answered.",
 			timestamps, func(s *results.Snapshot) *time.Time { return &s.Window.LastResponse }),
-		scalar("etcdbench_window_planned_seconds", "Planned length of the measured window, if a duration bounds it.",
+		gauge(pod, "etcdbench_window_planned_seconds", "Planned length of the measured window, if a duration bounds it.",
 			durations, func(s *results.Snapshot) *time.Duration { return &s.Window.Planned }),
-		scalar("etcdbench_planned_requests", "Planned measured requests of the client pod, if their number bounds the window.",
+		gauge(pod, "etcdbench_planned_requests", "Planned measured requests of the client pod, if their number bounds the window.",
 			counts[uint64](), func(s *results.Snapshot) *uint64 { return &s.Window.PlannedRequests }),
-		scalar("etcdbench_started_requests", "Measured requests that were sent.",
+		gauge(pod, "etcdbench_started_requests", "Measured requests that were sent.",
 			counts[uint64](), func(s *results.Snapshot) *uint64 { return &s.Started }),
-		scalar("etcdbench_arrivals_lacking_client", "Requests that were due in the measured window and still waited for a free client when it ended.",
+		gauge(pod, "etcdbench_arrivals_lacking_client", "Requests that were due in the measured window and still waited for a free client when it ended.",
 			counts[uint64](), func(s *results.Snapshot) *uint64 { return &s.Arrivals.Lacking }),
-		scalar("etcdbench_arrivals_skipped", "Requests that were due in the measured window and never sent although a client was free.",
+		gauge(pod, "etcdbench_arrivals_skipped", "Requests that were due in the measured window and never sent although a client was free.",
 			counts[uint64](), func(s *results.Snapshot) *uint64 { return &s.Arrivals.Skipped }),
-		scalar("etcdbench_arrivals_bunched", "Measured requests that were sent late, when the next one was due too.",
+		gauge(pod, "etcdbench_arrivals_bunched", "Measured requests that were sent late, when the next one was due too.",
 			counts[uint64](), func(s *results.Snapshot) *uint64 { return &s.Arrivals.Bunched }),
-		scalar("etcdbench_clients_busy_seconds", "Time for which clients were busy with measured requests of a schedule, over all clients.",
+		gauge(pod, "etcdbench_clients_busy_seconds", "Time for which clients were busy with measured requests of a schedule, over all clients.",
 			durations, func(s *results.Snapshot) *time.Duration { return &s.Arrivals.Busy }),
-		scalar("etcdbench_client_pauses", "Pauses of clients after requests that failed at once.",
+		gauge(pod, "etcdbench_client_pauses", "Pauses of clients after requests that failed at once.",
 			counts[uint64](), func(s *results.Snapshot) *uint64 { return &s.Pauses.Count }),
-		scalar("etcdbench_client_pauses_seconds", "Time that clients paused after requests that failed at once, over all clients.",
+		gauge(pod, "etcdbench_client_pauses_seconds", "Time that clients paused after requests that failed at once, over all clients.",
 			durations, func(s *results.Snapshot) *time.Duration { return &s.Pauses.Total }),
 	}
 }
@@ -51,21 +49,8 @@ type codec[T any] struct {
 	decode func(float64) (T, error)
 }
 
-// scalar is a gauge without labels for one field of a snapshot.
-func scalar[T any](name, help string, c codec[T], field func(*results.Snapshot) *T) family {
-	return family{
-		name: name, help: help, kind: dto.MetricType_GAUGE,
-		write: func(s *results.Snapshot, emit func(metric)) {
-			if value, ok := c.encode(*field(s)); ok {
-				emit(metric{value: value})
-			}
-		},
-		read: func(s *results.Snapshot, m metric) (err error) {
-			*field(s), err = c.decode(m.value)
-			return err
-		},
-	}
-}
+// pod is the snapshot itself.
+var pod = part(func(s *results.Snapshot) *results.Snapshot { return s })
 
 var flags = codec[bool]{
 	encode: func(set bool) (float64, bool) {

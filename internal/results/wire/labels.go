@@ -2,7 +2,6 @@ package wire
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -51,14 +50,6 @@ func (f *family) labelValues(pairs []*dto.LabelPair) ([]string, error) {
 		}
 	}
 	return values, nil
-}
-
-// wantReason refuses an empty reason; encoders leave it out.
-func wantReason(text string) error {
-	if text == "" {
-		return errors.New("wanted a reason, found none")
-	}
-	return nil
 }
 
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

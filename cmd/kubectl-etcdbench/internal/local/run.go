@@ -325,12 +325,9 @@ func omitShared(s *results.Snapshot) {
 	if s.Target == nil {
 		return
 	}
-	target := *s.Target
-	target.Members = slices.Clone(target.Members)
-	for i := range target.Members {
-		m := &target.Members[i]
+	for i := range s.Target.Members {
+		m := &s.Target.Members[i]
 		m.ResidentMemoryBytes = 0
 		m.Window = m.Window.Without(results.FigureMemoryBytes, results.FigureMemoryStartBytes, results.FigureCPUSeconds)
 	}
-	s.Target = &target
 }
