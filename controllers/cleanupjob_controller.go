@@ -91,5 +91,5 @@ func (r *CleanupJobReconciler) left(ctx context.Context, job *batchv1.Job, c lif
 	if err != nil {
 		return c.Failed
 	}
-	return c.Left(p.Run.Prefix, p.Run.Leftover(p.Target.Datastore, p.Target.Endpoints))
+	return c.WhyKeysLeft(p.Run.Prefix, p.Run.Leftover(p.Target.Datastore, p.Target.Endpoints))
 }

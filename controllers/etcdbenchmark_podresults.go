@@ -29,7 +29,7 @@ func (t podResults) addTo(p *lifecycle.Pod, now time.Time) {
 	if p.State != lifecycle.PodRunning {
 		live = s.Last
 	}
-	left := s.Left
+	left := s.Message
 	if object := t.objects[p.Name]; object != nil {
 		if reported := terminationOf(t.run.UID, object); reported != nil {
 			left = reported

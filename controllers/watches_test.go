@@ -72,7 +72,7 @@ func TestOnlyTheRunsPodsAreAccepted(t *testing.T) {
 			run, pod := runAndPod()
 			tc.change(pod)
 			got := observePod(t, run, pod)
-			if (got[pod.Name].Left != nil) != tc.want || !tc.want && len(got) > 0 {
+			if (got[pod.Name].Message != nil) != tc.want || !tc.want && len(got) > 0 {
 				t.Errorf("wanted the pod to be accepted: %v, found %+v", tc.want, got)
 			}
 		})

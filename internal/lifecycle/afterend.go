@@ -167,7 +167,7 @@ func failedCleanup(o Observed, d *Decision) {
 	case o.deleting():
 		giveUp(o, d)
 	default:
-		d.Cleaned = &Cleaned{metav1.ConditionFalse, v1alpha1.ReasonKeysLeft, o.Cleanup.Left(o.Run.KeyPrefix(), benchmark.Leftover(o.Run))}
+		d.Cleaned = &Cleaned{metav1.ConditionFalse, v1alpha1.ReasonKeysLeft, o.Cleanup.WhyKeysLeft(o.Run.KeyPrefix(), benchmark.Leftover(o.Run))}
 	}
 }
 
@@ -193,9 +193,9 @@ func giveUp(o Observed, d *Decision) {
 		return
 	}
 	if !o.cleaned() {
-		left := Left(o.Run)
+		left := WhyKeysLeft(o.Run)
 		if o.Cleanup.Failed != "" {
-			left = o.Cleanup.Left(o.Run.KeyPrefix(), benchmark.Leftover(o.Run))
+			left = o.Cleanup.WhyKeysLeft(o.Run.KeyPrefix(), benchmark.Leftover(o.Run))
 		}
 		d.Notes = append(d.Notes, Note{v1alpha1.ReasonKeysLeft, left})
 	}

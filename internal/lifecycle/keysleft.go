@@ -11,10 +11,10 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-// Left says why keys are left under a prefix after this cleanup, and what a user does about them. It advises the command only
+// WhyKeysLeft says why keys are left under a prefix after this cleanup, and what a user does about them. It advises the command only
 // if that helps: not while a client pod writes, and not about keys of others. If there was no cleanup Job, nothing is known
 // about the keys.
-func (c Cleanup) Left(prefix string, l workload.Leftover) string {
+func (c Cleanup) WhyKeysLeft(prefix string, l workload.Leftover) string {
 	switch {
 	case c.StillWrites:
 		return fmt.Sprintf("The cleanup Job failed: %s. End the process of that pod on its node, and only then delete the keys under the prefix %s.", c.Failed, prefix)
@@ -26,11 +26,11 @@ func (c Cleanup) Left(prefix string, l workload.Leftover) string {
 	return fmt.Sprintf("Keys may be left under the prefix %s. %s", prefix, l)
 }
 
-// Left says the same of a run, by its status.
-func Left(run *v1alpha1.EtcdBenchmark) string {
+// WhyKeysLeft says the same of a run, by its status.
+func WhyKeysLeft(run *v1alpha1.EtcdBenchmark) string {
 	known := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionCleaned)
 	if known != nil && known.Status != metav1.ConditionTrue {
 		return known.Message
 	}
-	return Cleanup{}.Left(run.KeyPrefix(), benchmark.Leftover(run))
+	return Cleanup{}.WhyKeysLeft(run.KeyPrefix(), benchmark.Leftover(run))
 }

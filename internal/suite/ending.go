@@ -25,7 +25,7 @@ func EndingOf(s *v1alpha1.EtcdBenchmarkSuite) verdict.Ending {
 	case passed != nil && passed.Status == metav1.ConditionUnknown:
 		return verdict.Open
 	case verdict.LeftKeys(s.Status.Conditions) != nil:
-		return verdict.Left
+		return verdict.KeysLeft
 	}
 	return verdict.Done
 }

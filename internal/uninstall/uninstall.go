@@ -167,7 +167,7 @@ func (r Runs) release(ctx context.Context, b *v1alpha1.EtcdBenchmark) error {
 	if err := r.Client.Patch(ctx, b, client.RawPatch(types.JSONPatchType, patch)); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("removing the finalizer of run %s: %w", client.ObjectKeyFromObject(b), err)
 	}
-	fmt.Fprintf(r.Log, "%s was not cleaned in time. %s\n", client.ObjectKeyFromObject(b), lifecycle.Left(b))
+	fmt.Fprintf(r.Log, "%s was not cleaned in time. %s\n", client.ObjectKeyFromObject(b), lifecycle.WhyKeysLeft(b))
 	return nil
 }
 

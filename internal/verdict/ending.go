@@ -22,8 +22,8 @@ const (
 	Failed Ending = "Failed"
 	// Open: it was stopped, client pods were lost, or something could not be judged.
 	Open Ending = "Open"
-	// Left: it would be Done, and keys are left in the target.
-	Left Ending = "Left"
+	// KeysLeft: it would be Done, and keys are left in the target.
+	KeysLeft Ending = "KeysLeft"
 	// Unfinished: it has not ended.
 	Unfinished Ending = "Unfinished"
 )
@@ -48,7 +48,7 @@ func EndingOf(run *v1alpha1.EtcdBenchmark) Ending {
 	case passed != nil && passed.Status != metav1.ConditionTrue:
 		return Open
 	case LeftKeys(run.Status.Conditions) != nil:
-		return Left
+		return KeysLeft
 	}
 	return Done
 }

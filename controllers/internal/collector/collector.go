@@ -73,8 +73,8 @@ type Result struct {
 	// Last is the newest scrape, published or not. The last scrape of a pod that has ended is not published, but no
 	// other source has its counts.
 	Last *results.Snapshot
-	// Left is the pod's termination message; nil if there is none.
-	Left *results.Snapshot
+	// Message is the pod's termination message; nil if there is none.
+	Message *results.Snapshot
 	// Clock is the offset of the pod's clock; nil if unknown.
 	Clock *Clock
 	// Unreachable means that scrapes have failed for 10 s; Problem is why the last one did.
@@ -167,7 +167,7 @@ func (c *Collector) Results(uid types.UID) map[string]Result {
 	}
 	for _, t := range r.terminations {
 		result := out[t.pod]
-		result.Left = t.snapshot
+		result.Message = t.snapshot
 		out[t.pod] = result
 	}
 	return out

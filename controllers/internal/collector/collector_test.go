@@ -350,7 +350,7 @@ func TestReplacedPodsAreForgotten(t *testing.T) {
 	}
 	c.Watch(uid, key, []Pod{{Name: "last", Index: 1, IP: "last"}}, Phase{})
 	got := c.Results(uid)
-	if _, ok := got["last"]; !ok || len(got) > 2 || got["third"].Left == nil {
+	if _, ok := got["last"]; !ok || len(got) > 2 || got["third"].Message == nil {
 		t.Errorf("wanted the pod that is there, and the message of the one before, found %v", got)
 	}
 }
@@ -364,7 +364,7 @@ func TestKeepAndForget(t *testing.T) {
 	}
 	c.Watch(uid, key, nil, Phase{})
 	c.Keep(uid, "p", message)
-	if c.Results(uid)["p"].Left != message {
+	if c.Results(uid)["p"].Message != message {
 		t.Error("wanted the message of a pod that is gone to be kept")
 	}
 	c.Forget(key)

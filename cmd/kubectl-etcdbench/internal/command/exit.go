@@ -98,7 +98,7 @@ func statusOf(err error) (status int, message string) {
 
 // exits are the exit statuses of endings. A command ends as Unfinished only if it could not start.
 var exits = map[verdict.Ending]int{
-	verdict.Done: exitDone, verdict.Missed: exitMissed, verdict.Failed: exitFailed, verdict.Open: exitUnknown, verdict.Left: exitFailed,
+	verdict.Done: exitDone, verdict.Missed: exitMissed, verdict.Failed: exitFailed, verdict.Open: exitUnknown, verdict.KeysLeft: exitFailed,
 	verdict.Unfinished: exitFailed,
 }
 

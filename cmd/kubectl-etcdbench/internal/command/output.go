@@ -208,7 +208,7 @@ func why(run *v1alpha1.EtcdBenchmark, status int) error {
 	}
 	c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished)
 	switch {
-	case verdict.EndingOf(run) == verdict.Left:
+	case verdict.EndingOf(run) == verdict.KeysLeft:
 		c = verdict.LeftKeys(run.Status.Conditions)
 	case status != exitFailed && (c == nil || c.Reason == v1alpha1.ReasonCompleted):
 		c = meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionPassed)

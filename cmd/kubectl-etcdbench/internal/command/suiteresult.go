@@ -54,7 +54,7 @@ func (t *tool) writeSuite(s *v1alpha1.EtcdBenchmarkSuite, read func() *report.Do
 func whySuite(s *v1alpha1.EtcdBenchmarkSuite, status int) error {
 	c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionFinished)
 	switch {
-	case suite.EndingOf(s) == verdict.Left:
+	case suite.EndingOf(s) == verdict.KeysLeft:
 		c = verdict.LeftKeys(s.Status.Conditions)
 	case status != exitFailed && (c == nil || c.Reason != v1alpha1.ReasonStopped):
 		c = meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionPassed)

@@ -64,7 +64,7 @@ func TestRunsLookLikeTheirExitStatus(t *testing.T) {
 				t.Errorf("JUnit: found %v, wanted %v", got, tc.completed)
 			}
 			ending := verdict.EndingOf(tc.run)
-			if bad := ending == verdict.Missed || ending == verdict.Failed || ending == verdict.Left; bad != (state == Bad) {
+			if bad := ending == verdict.Missed || ending == verdict.Failed || ending == verdict.KeysLeft; bad != (state == Bad) {
 				t.Errorf("the page is %s, and the ending %s", state, ending)
 			}
 		})

@@ -105,7 +105,7 @@ func newCase(class, name string, o outcome, message string) junitCase {
 }
 
 // outcomes has the outcome of the case "completed" for each ending. A missed objective has its own case.
-var outcomes = map[verdict.Ending]outcome{verdict.Done: passed, verdict.Missed: passed, verdict.Failed: broken, verdict.Left: broken}
+var outcomes = map[verdict.Ending]outcome{verdict.Done: passed, verdict.Missed: passed, verdict.Failed: broken, verdict.KeysLeft: broken}
 
 // ended is the case that says whether a run or a suite completed.
 func ended(class string, o outcome, conditions []metav1.Condition) junitCase {

@@ -65,7 +65,7 @@ func verdictOfRun(run *v1alpha1.EtcdBenchmark) (state State, words string, why [
 		return states[ending], "Ended early: " + finished.Reason, endingText(finished, passed)
 	case ending == verdict.Open:
 		return Open, "No verdict", endingText(finished, passed)
-	case ending == verdict.Left:
+	case ending == verdict.KeysLeft:
 		return Bad, keysLeft, []string{verdict.LeftKeys(run.Status.Conditions).Message}
 	case passed != nil:
 		return Good, "All objectives were met", nil

@@ -102,7 +102,7 @@ func verdictOfSuite(s *v1alpha1.EtcdBenchmarkSuite) (state State, words string, 
 		return Open, "Stopped", why
 	case ending == verdict.Open:
 		return Open, "No verdict", why
-	case ending == verdict.Left:
+	case ending == verdict.KeysLeft:
 		return Bad, keysLeft, append(why, verdict.LeftKeys(s.Status.Conditions).Message)
 	case passed != nil:
 		return Good, "Passed", why
