@@ -31,6 +31,8 @@ type Target struct {
 	Names       func(t *testing.T, prefix string) []string
 	// Steal makes another run the owner of a prefix.
 	Steal func(t *testing.T, run *ownership.Run)
+	// Full makes the store refuse writes and permit deletions, until end is called. It is nil if the store has no such state.
+	Full func(t *testing.T) (end func())
 	// Decides: of two nested claims at once, exactly one succeeds; otherwise at most one.
 	Decides bool
 	// Dates: the store shows that a key was made after the run had ended, also one with the name of a key of the run.
@@ -265,20 +267,38 @@ func crashes(t *testing.T, g Target) {
 }
 
 func lostAnswers(t *testing.T, g Target) {
+	loseAnswers(t, g, func(*testing.T) (end func()) { return func() {} })
+	if g.Full != nil {
+		loseAnswers(t, g, g.Full)
+	}
+}
+
+// loseAnswers loses the answers of a pod, which writes after another one has left, and then of a cleanup. The store is full
+// when the keys are deleted.
+func loseAnswers(t *testing.T, g Target, full func(*testing.T) (end func())) {
 	run := runOf(g.prefix, "run-a", 0)
-	o := g.pod(t, run, &hooked{twice: true})
+	o, other := g.pod(t, run, &hooked{twice: true}), g.Claims(t, runOf(g.prefix, "run-a", 1))
 	if err := o.Claim(bounded(t)); err != nil {
 		t.Fatal(err)
 	}
+	if joined, err := other.Join(bounded(t)); !joined || err != nil {
+		t.Fatal(joined, err)
+	}
+	if _, err := other.Leave(bounded(t)); err != nil {
+		t.Fatal(err)
+	}
 	g.fill(t, run)
+	end := full(t)
 	if _, err := o.Release(bounded(t)); err != nil {
 		t.Error(err)
 	}
+	end()
 	g.wantLeft(t, "after the release")
 	if err := o.Claim(bounded(t)); err != nil {
 		t.Fatal(err)
 	}
 	g.fill(t, run)
+	end = full(t)
 	signs, err := o.Signs(bounded(t))
 	if err != nil {
 		t.Fatal(err)
@@ -286,6 +306,7 @@ func lostAnswers(t *testing.T, g Target) {
 	if err := o.Clean(bounded(t), signs); err != nil {
 		t.Error(err)
 	}
+	end()
 	g.wantLeft(t, "after the cleanup")
 }
 
