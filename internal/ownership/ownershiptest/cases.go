@@ -133,10 +133,21 @@ func (g Target) pod(t *testing.T, run *ownership.Run, h *hooked) *ownership.Owne
 	return ownership.New(run, h)
 }
 
-// clean cleans as if the signs of life had stood still.
+func claim(t *testing.T, o *ownership.Ownership) {
+	t.Helper()
+	if err := o.Claim(bounded(t)); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func (g Target) clean(t *testing.T, run *ownership.Run) error {
 	t.Helper()
-	o := g.pod(t, run, &hooked{})
+	return clean(t, g.pod(t, run, &hooked{}))
+}
+
+// clean cleans as if the signs of life had stood still.
+func clean(t *testing.T, o *ownership.Ownership) error {
+	t.Helper()
 	signs, err := o.Signs(bounded(t))
 	if err != nil {
 		t.Fatal(err)
@@ -243,10 +254,7 @@ func crashes(t *testing.T, g Target) {
 			if err == nil {
 				g.fill(t, run)
 				if isCleanup {
-					var signs map[string]int64
-					if signs, err = first.Signs(bounded(t)); err == nil {
-						err = first.Clean(bounded(t), signs)
-					}
+					err = clean(t, first)
 				} else {
 					_, err = o.Release(bounded(t))
 				}
@@ -278,9 +286,7 @@ func lostAnswers(t *testing.T, g Target) {
 func loseAnswers(t *testing.T, g Target, full func(*testing.T) (end func())) {
 	run := runOf(g.prefix, "run-a", 0)
 	o, other := g.pod(t, run, &hooked{twice: true}), g.Claims(t, runOf(g.prefix, "run-a", 1))
-	if err := o.Claim(bounded(t)); err != nil {
-		t.Fatal(err)
-	}
+	claim(t, o)
 	if joined, err := other.Join(bounded(t)); !joined || err != nil {
 		t.Fatal(joined, err)
 	}
@@ -294,16 +300,10 @@ func loseAnswers(t *testing.T, g Target, full func(*testing.T) (end func())) {
 	}
 	end()
 	g.wantLeft(t, "after the release")
-	if err := o.Claim(bounded(t)); err != nil {
-		t.Fatal(err)
-	}
+	claim(t, o)
 	g.fill(t, run)
 	end = full(t)
-	signs, err := o.Signs(bounded(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := o.Clean(bounded(t), signs); err != nil {
+	if err := clean(t, o); err != nil {
 		t.Error(err)
 	}
 	end()
@@ -316,9 +316,7 @@ func stolenPrefix(t *testing.T, g Target) {
 	var before []string
 	h := &hooked{}
 	o := g.pod(t, run, h)
-	if err := o.Claim(bounded(t)); err != nil {
-		t.Fatal(err)
-	}
+	claim(t, o)
 	g.fill(t, run)
 	h.before = func(step string) error {
 		if step == "Abandon" {
@@ -344,9 +342,7 @@ func lateKey(t *testing.T, g Target) {
 	other, came := g.Other(g.prefix), false
 	h := &hooked{}
 	o := g.pod(t, run, h)
-	if err := o.Claim(bounded(t)); err != nil {
-		t.Fatal(err)
-	}
+	claim(t, o)
 	g.fill(t, run)
 	h.before = func(step string) error {
 		if step == "Delete" && !came {
@@ -373,9 +369,7 @@ func lateKey(t *testing.T, g Target) {
 func slowPod(t *testing.T, g Target) {
 	run := runOf(g.prefix, "run-a", 0)
 	slow := g.pod(t, run, &hooked{})
-	if err := slow.Claim(bounded(t)); err != nil {
-		t.Fatal(err)
-	}
+	claim(t, slow)
 	g.fill(t, run)
 	other := g.Other(g.prefix)
 	g.Put(t, other)
