@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
+
 	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership/ownershiptest"
 )
@@ -24,7 +26,15 @@ func TestOwnership(t *testing.T) {
 		Names: func(t *testing.T, prefix string) []string {
 			return slices.Sorted(maps.Keys(keysUnder(t, client, prefix)))
 		},
-		Steal:   func(t *testing.T, run *ownership.Run) { put(t, client, run.Marker(), "run-z") },
+		Steal: func(t *testing.T, run *ownership.Run) { put(t, client, run.Marker(), "run-z") },
+		Full: func(t *testing.T) func() {
+			raise(t, cluster, client)
+			return func() {
+				if _, err := client.AlarmDisarm(withTimeout(t), &clientv3.AlarmMember{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		},
 		Decides: true, Dates: true,
 	})
 }

@@ -31,6 +31,8 @@ type Target struct {
 	Names       func(t *testing.T, prefix string) []string
 	// Steal makes another run the owner of a prefix.
 	Steal func(t *testing.T, run *ownership.Run)
+	// Full makes the store refuse writes and permit deletions, until end is called. It is nil if the store has no such state.
+	Full func(t *testing.T) (end func())
 	// Decides: of two nested claims at once, exactly one succeeds; otherwise at most one.
 	Decides bool
 	// Dates: the store shows that a key was made after the run had ended, also one with the name of a key of the run.
@@ -131,10 +133,21 @@ func (g Target) pod(t *testing.T, run *ownership.Run, h *hooked) *ownership.Owne
 	return ownership.New(run, h)
 }
 
-// clean cleans as if the signs of life had stood still.
+func claim(t *testing.T, o *ownership.Ownership) {
+	t.Helper()
+	if err := o.Claim(bounded(t)); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func (g Target) clean(t *testing.T, run *ownership.Run) error {
 	t.Helper()
-	o := g.pod(t, run, &hooked{})
+	return clean(t, g.pod(t, run, &hooked{}))
+}
+
+// clean cleans as if the signs of life had stood still.
+func clean(t *testing.T, o *ownership.Ownership) error {
+	t.Helper()
 	signs, err := o.Signs(bounded(t))
 	if err != nil {
 		t.Fatal(err)
@@ -241,10 +254,7 @@ func crashes(t *testing.T, g Target) {
 			if err == nil {
 				g.fill(t, run)
 				if isCleanup {
-					var signs map[string]int64
-					if signs, err = first.Signs(bounded(t)); err == nil {
-						err = first.Clean(bounded(t), signs)
-					}
+					err = clean(t, first)
 				} else {
 					_, err = o.Release(bounded(t))
 				}
@@ -265,27 +275,38 @@ func crashes(t *testing.T, g Target) {
 }
 
 func lostAnswers(t *testing.T, g Target) {
+	loseAnswers(t, g, func(*testing.T) (end func()) { return func() {} })
+	if g.Full != nil {
+		loseAnswers(t, g, g.Full)
+	}
+}
+
+// loseAnswers loses the answers of a pod, which writes after another one has left, and then of a cleanup. The store is full
+// when the keys are deleted.
+func loseAnswers(t *testing.T, g Target, full func(*testing.T) (end func())) {
 	run := runOf(g.prefix, "run-a", 0)
-	o := g.pod(t, run, &hooked{twice: true})
-	if err := o.Claim(bounded(t)); err != nil {
+	o, other := g.pod(t, run, &hooked{twice: true}), g.Claims(t, runOf(g.prefix, "run-a", 1))
+	claim(t, o)
+	if joined, err := other.Join(bounded(t)); !joined || err != nil {
+		t.Fatal(joined, err)
+	}
+	if _, err := other.Leave(bounded(t)); err != nil {
 		t.Fatal(err)
 	}
 	g.fill(t, run)
+	end := full(t)
 	if _, err := o.Release(bounded(t)); err != nil {
 		t.Error(err)
 	}
+	end()
 	g.wantLeft(t, "after the release")
-	if err := o.Claim(bounded(t)); err != nil {
-		t.Fatal(err)
-	}
+	claim(t, o)
 	g.fill(t, run)
-	signs, err := o.Signs(bounded(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := o.Clean(bounded(t), signs); err != nil {
+	end = full(t)
+	if err := clean(t, o); err != nil {
 		t.Error(err)
 	}
+	end()
 	g.wantLeft(t, "after the cleanup")
 }
 
@@ -295,9 +316,7 @@ func stolenPrefix(t *testing.T, g Target) {
 	var before []string
 	h := &hooked{}
 	o := g.pod(t, run, h)
-	if err := o.Claim(bounded(t)); err != nil {
-		t.Fatal(err)
-	}
+	claim(t, o)
 	g.fill(t, run)
 	h.before = func(step string) error {
 		if step == "Abandon" {
@@ -323,9 +342,7 @@ func lateKey(t *testing.T, g Target) {
 	other, came := g.Other(g.prefix), false
 	h := &hooked{}
 	o := g.pod(t, run, h)
-	if err := o.Claim(bounded(t)); err != nil {
-		t.Fatal(err)
-	}
+	claim(t, o)
 	g.fill(t, run)
 	h.before = func(step string) error {
 		if step == "Delete" && !came {
@@ -352,9 +369,7 @@ func lateKey(t *testing.T, g Target) {
 func slowPod(t *testing.T, g Target) {
 	run := runOf(g.prefix, "run-a", 0)
 	slow := g.pod(t, run, &hooked{})
-	if err := slow.Claim(bounded(t)); err != nil {
-		t.Fatal(err)
-	}
+	claim(t, slow)
 	g.fill(t, run)
 	other := g.Other(g.prefix)
 	g.Put(t, other)

@@ -69,6 +69,36 @@ func TestCleanAsksTheCluster(t *testing.T) {
 	list(key.String() + ", ended as TimedOut")
 }
 
+// The addresses are those of the runs of the named store; without a name, of an etcd.
+func TestCleanTakesTheAddressesOfItsStore(t *testing.T) {
+	run := createdRun(t)
+	cluster := etcdtest.Start(t, 1, nil)
+	const nodes = "127.0.0.1:1"
+	other := strings.NewReplacer("name: puts", "name: znodes", "{endpoints", "{datastore: ZooKeeper, endpoints").Replace(puts)
+	call(other, "run", "-f", "-", "-n", run.Namespace, "--timeout", "1ms").wantStatus(t, exitUnknown)
+	for name, endpoints := range map[string][]string{"puts": cluster.Endpoints, "znodes": {nodes}} {
+		operate(t, client.ObjectKey{Namespace: run.Namespace, Name: name}, func(s *v1alpha1.EtcdBenchmarkStatus) {
+			stage(v1alpha1.ReasonTimedOut, metav1.ConditionTrue)(s)
+			s.Target = &v1alpha1.TargetStatus{Endpoints: endpoints}
+		})
+	}
+	for store, tc := range map[string]struct {
+		status int
+		want   string
+	}{
+		"":          {exitDone, "Found no keys"},
+		"Etcd":      {exitDone, "Found no keys"},
+		"Kine":      {exitFailed, "No finished run"},
+		"ZooKeeper": {exitFailed, nodes},
+	} {
+		c := call("", "clean", "-n", run.Namespace, "--datastore", store)
+		c.wantStatus(t, tc.status)
+		if !strings.Contains(c.err.String(), tc.want) {
+			t.Errorf("%q: wanted %q, got %s", store, tc.want, c.err)
+		}
+	}
+}
+
 func TestCleanRefuses(t *testing.T) {
 	ns := namespace(t)
 	for name, tc := range map[string]struct {
