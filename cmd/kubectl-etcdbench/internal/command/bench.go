@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/access"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/admission"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/etcdtool"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
 )
@@ -174,17 +175,5 @@ func (t *tool) printBench(f *benchFlags, m *manifest.Manifest) error {
 	if err := f.setTarget(m); err != nil {
 		return err
 	}
-	checked := m.Copy()
-	if checked.Object.GetNamespace() == "" {
-		checked.Object.SetNamespace(defaultNamespace)
-	}
-	if _, err := admit(checked); err != nil {
-		return m.Explain(err)
-	}
-	data, err := yaml.Marshal(m.Object.Object)
-	if err != nil {
-		return fmt.Errorf("writing the manifest: %w", err)
-	}
-	_, err = t.Out.Write(data)
-	return err
+	return printAdmitted(t, admission.Runs, m)
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -89,17 +88,14 @@ func (t *tool) checkedObject(f *runFlags, m *manifest.Manifest) (map[string]any,
 	case m.IsSuite():
 		return t.admittedSuite(f, m)
 	}
-	if m.Object.GetNamespace() == "" {
-		m.Object.SetNamespace(defaultNamespace)
-	}
 	if f.local {
 		if err := f.setTarget(m); err != nil {
 			return nil, err
 		}
 	}
-	run, err := admit(m)
+	run, err := admitted(admission.Runs, m)
 	if err != nil {
-		return nil, m.Explain(err)
+		return nil, err
 	}
 	if f.local {
 		if err := f.options.Validate(run); err != nil {
@@ -133,16 +129,9 @@ func (t *tool) tried(f *runFlags, m *manifest.Manifest) (map[string]any, error) 
 
 // admittedSuite checks a suite and all of its cells.
 func (t *tool) admittedSuite(f *runFlags, m *manifest.Manifest) (map[string]any, error) {
-	if m.Object.GetNamespace() == "" {
-		m.Object.SetNamespace(defaultNamespace)
-	}
-	suites, err := admission.Suites()
+	s, err := admitted(admission.Suites, m)
 	if err != nil {
 		return nil, err
-	}
-	s, err := suites.Create(m.Object, time.Now())
-	if err != nil {
-		return nil, m.Explain(err)
 	}
 	if _, err := t.checked(f, m, s); err != nil {
 		return nil, err

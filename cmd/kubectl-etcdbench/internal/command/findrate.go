@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/admission"
@@ -80,20 +79,11 @@ func limitsRate(objective any) bool {
 // admitProbe checks the manifest as a probe has it, so that problems name its lines. In a cluster, the API server checks
 // the suite: it may know fields that this command does not.
 func (f *runFlags) admitProbe(m *manifest.Manifest) error {
-	runs, err := admission.Runs()
-	if err != nil {
-		return err
-	}
 	probe := m.Copy()
-	if probe.Object.GetNamespace() == "" {
-		probe.Object.SetNamespace(defaultNamespace)
-	}
 	probe.Drop("spec.load.requests")
 	probe.Drop("spec.load.rate")
 	probe.Set("--probe-seconds", "spec.load.durationSeconds", int64(f.find.probeSeconds))
 	probe.Set("--min-rate", "spec.load.rate", map[string]any{"perSecond": f.find.minRate})
-	if _, err = runs.Create(probe.Object, time.Now()); err != nil {
-		return probe.Explain(err)
-	}
-	return nil
+	_, err := admitted(admission.Runs, probe)
+	return err
 }

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"sigs.k8s.io/yaml"
+
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/admission"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/local"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
@@ -41,15 +42,12 @@ func (f *runFlags) firstGiven(flags []string) string {
 }
 
 func (t *tool) runLocally(f *runFlags, m *manifest.Manifest) error {
-	if m.Object.GetNamespace() == "" {
-		m.Object.SetNamespace(defaultNamespace)
-	}
 	if err := f.setTarget(m); err != nil {
 		return err
 	}
-	run, err := admit(m)
+	run, err := admitted(admission.Runs, m)
 	if err != nil {
-		return m.Explain(err)
+		return err
 	}
 	if run.Spec.Stop {
 		return m.Refuse("spec.stop", "found true, which stops a run: remove it to run this manifest")
@@ -67,11 +65,28 @@ func (t *tool) runLocally(f *runFlags, m *manifest.Manifest) error {
 	return t.showEnded(run, report, f.following)
 }
 
-// admit returns the object that a cluster would have created.
-func admit(m *manifest.Manifest) (*v1alpha1.EtcdBenchmark, error) {
-	schema, err := admission.Runs()
+// admitted returns the object that a cluster would have created.
+func admitted[T any](read func() (*admission.Schema[T], error), m *manifest.Manifest) (*T, error) {
+	schema, err := read()
 	if err != nil {
 		return nil, err
 	}
-	return schema.Create(m.Object, time.Now())
+	if m.Object.GetNamespace() == "" {
+		m.Object.SetNamespace(defaultNamespace)
+	}
+	object, err := schema.Create(m.Object, time.Now())
+	return object, m.Explain(err)
+}
+
+// printAdmitted prints a manifest instead of running it. One that could not run is refused.
+func printAdmitted[T any](t *tool, read func() (*admission.Schema[T], error), m *manifest.Manifest) error {
+	if _, err := admitted(read, m.Copy()); err != nil {
+		return err
+	}
+	data, err := yaml.Marshal(m.Object.Object)
+	if err != nil {
+		return fmt.Errorf("writing the manifest: %w", err)
+	}
+	_, err = t.Out.Write(data)
+	return err
 }

@@ -44,16 +44,9 @@ func (t *tool) plan(file string) error {
 	if !m.IsSuite() {
 		return m.Refuse("kind", "wanted EtcdBenchmarkSuite, found EtcdBenchmark: plan lists the runs of a suite")
 	}
-	if m.Object.GetNamespace() == "" {
-		m.Object.SetNamespace(defaultNamespace)
-	}
-	suites, err := admission.Suites()
+	s, err := admitted(admission.Suites, m)
 	if err != nil {
 		return err
-	}
-	s, err := suites.Create(m.Object, time.Now())
-	if err != nil {
-		return m.Explain(err)
 	}
 	l, err := t.checked(&runFlags{}, m, s)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/access"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/admission"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/local"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
 )
@@ -175,7 +176,7 @@ func (t *tool) run(f *runFlags) error {
 		m.GenerateName()
 	}
 	if f.sweep.print {
-		return t.printManifest(m)
+		return printAdmitted(t, admission.Suites, m)
 	}
 	if f.dryRun != "" {
 		return t.dryRun(f, m)

@@ -35,24 +35,17 @@ type localSuite struct {
 const maxKeptRuns = 200
 
 func (t *tool) runSuiteLocally(f *runFlags, m *manifest.Manifest) error {
-	if m.Object.GetNamespace() == "" {
-		m.Object.SetNamespace(defaultNamespace)
-	}
-	suites, err := admission.Suites()
+	s, err := admitted(admission.Suites, m)
 	if err != nil {
 		return err
 	}
-	admitted, err := suites.Create(m.Object, time.Now())
-	if err != nil {
-		return m.Explain(err)
-	}
-	if n := len(admitted.Spec.Targets); n > 1 && (f.options.EmbeddedMembers > 0 || len(f.access.Endpoints) > 0) && !differInMembers(admitted.Spec.Targets) {
+	if n := len(s.Spec.Targets); n > 1 && (f.options.EmbeddedMembers > 0 || len(f.access.Endpoints) > 0) && !differInMembers(s.Spec.Targets) {
 		return fmt.Errorf("--embedded-members and --endpoints replace the addresses of all %d targets of the suite, so that all would be the same: remove the flag, or leave one target", n)
 	}
-	if admitted.Spec.Stop {
+	if s.Spec.Stop {
 		return m.Refuse("spec.stop", "found true, which stops a suite: remove it to run this manifest")
 	}
-	l, err := t.checked(f, m, admitted)
+	l, err := t.checked(f, m, s)
 	if err != nil {
 		return err
 	}
@@ -63,11 +56,11 @@ func (t *tool) runSuiteLocally(f *runFlags, m *manifest.Manifest) error {
 }
 
 // checked returns the admitted suite of a manifest if all of its cells can run.
-func (t *tool) checked(f *runFlags, m *manifest.Manifest, admitted *v1alpha1.EtcdBenchmarkSuite) (l *localSuite, err error) {
-	if err := suite.Check(admitted); err != nil {
+func (t *tool) checked(f *runFlags, m *manifest.Manifest, s *v1alpha1.EtcdBenchmarkSuite) (l *localSuite, err error) {
+	if err := suite.Check(s); err != nil {
 		return nil, err
 	}
-	l = &localSuite{tool: t, flags: f, manifest: m, suite: admitted}
+	l = &localSuite{tool: t, flags: f, manifest: m, suite: s}
 	if l.runs, err = admission.Runs(); err != nil {
 		return nil, err
 	}
@@ -98,16 +91,12 @@ func (l *localSuite) keepBaseline() error {
 // checkBeforeCreation refuses a suite that the operator would end as InvalidCell. Here the error can name the line of the
 // manifest.
 func (t *tool) checkBeforeCreation(f *runFlags, m *manifest.Manifest) error {
-	suites, err := admission.Suites()
-	if err != nil {
-		return err
-	}
-	admitted, err := suites.Create(m.Object, time.Now())
+	s, err := admitted(admission.Suites, m)
 	if err != nil {
 		// The API server decides: it refuses the suite with the same words, or it has a newer schema than this command.
 		return nil
 	}
-	_, err = t.checked(f, m, admitted)
+	_, err = t.checked(f, m, s)
 	return err
 }
 

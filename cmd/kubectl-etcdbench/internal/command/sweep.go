@@ -6,13 +6,11 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
-	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/admission"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
 )
 
@@ -125,27 +123,6 @@ func namingOrigins(m *manifest.Manifest, suite *unstructured.Unstructured, axes 
 		}
 	}
 	return m.Make(suite, flags, origins...)
-}
-
-// printManifest prints the manifest of a suite instead of running it. A suite that could not run is refused.
-func (t *tool) printManifest(m *manifest.Manifest) error {
-	suites, err := admission.Suites()
-	if err != nil {
-		return err
-	}
-	checked := m.Copy()
-	if checked.Object.GetNamespace() == "" {
-		checked.Object.SetNamespace(defaultNamespace)
-	}
-	if _, err := suites.Create(checked.Object, time.Now()); err != nil {
-		return m.Explain(err)
-	}
-	data, err := yaml.Marshal(m.Object.Object)
-	if err != nil {
-		return fmt.Errorf("writing the suite: %w", err)
-	}
-	_, err = t.Out.Write(data)
-	return err
 }
 
 const sweepForm = "FIELD=VALUE,VALUE,… with a field of target, workload or load, for example load.clients=1,10,100"
