@@ -120,6 +120,13 @@ const (
 	RPCServer RPC = "srvr"
 )
 
+// The keys of the Secret of spec.target.auth.
+const (
+	UsernameFile = "username"
+	PasswordFile = "password"
+	TokenFile    = "token"
+)
+
 // Store is the row of a store: what a run on it may use. What a row does not list is refused. Checks of plans and of
 // objects read the rows; a test compares the rules of admission and the documentation with them.
 type Store struct {
@@ -134,9 +141,11 @@ type Store struct {
 	// KeyPrefix limits the key prefix.
 	KeyPrefix PrefixLimits
 	Members   []MemberSelection
-	// TLS and Users: the driver supports them. Addresses: spec.target.endpoints may have several.
-	TLS, Users, Addresses bool
-	Disturbances          []DisturbanceType
+	// TLS: the driver supports it. Addresses: spec.target.endpoints may have several.
+	TLS, Addresses bool
+	// Auth are the keys that the Secret of spec.target.auth must have; without any, spec.target.auth is refused.
+	Auth         []string
+	Disturbances []DisturbanceType
 	// StopRules are those of guard.stopOn. Alarm and Quota are on by default, and have no effect on a store that reports
 	// neither.
 	StopRules  []GuardRule
@@ -187,7 +196,7 @@ var stores = map[Datastore]Store{
 		},
 		KeyPrefix: anyPrefix,
 		Members:   []MemberSelection{MembersAll, MembersLeader, MembersFollowers},
-		TLS:       true, Users: true, Addresses: true,
+		TLS:       true, Auth: []string{UsernameFile, PasswordFile}, Addresses: true,
 		Disturbances: DisturbanceTypes(),
 		StopRules:    GuardRules(),
 		Objectives:   append(ofClients(), ofMembers()...),

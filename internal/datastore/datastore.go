@@ -20,10 +20,12 @@ import (
 var stores = map[spec.Datastore]struct {
 	driver    func(p plan.Plan, index int) load.Driver
 	leftovers func(plan.Target) *ownership.Leftovers
+	// credentials checks the credentials of a target; nil: it has none.
+	credentials func(plan.Target) error
 }{
-	spec.Etcd:      {func(p plan.Plan, index int) load.Driver { return etcd.New(p, index) }, etcd.NewLeftovers},
-	spec.Kine:      {func(p plan.Plan, index int) load.Driver { return etcd.NewKine(p, index) }, etcd.NewLeftovers},
-	spec.ZooKeeper: {func(p plan.Plan, index int) load.Driver { return zookeeper.New(p, index) }, zookeeper.NewLeftovers},
+	spec.Etcd:      {func(p plan.Plan, index int) load.Driver { return etcd.New(p, index) }, etcd.NewLeftovers, etcd.CheckCredentials},
+	spec.Kine:      {func(p plan.Plan, index int) load.Driver { return etcd.NewKine(p, index) }, etcd.NewLeftovers, etcd.CheckCredentials},
+	spec.ZooKeeper: {func(p plan.Plan, index int) load.Driver { return zookeeper.New(p, index) }, zookeeper.NewLeftovers, nil},
 }
 
 // New returns the driver of the plan's store for the pod with this index. The caller has validated the plan. New opens
@@ -39,9 +41,14 @@ func Leftovers(t plan.Target) *ownership.Leftovers {
 // IsRecognized reports whether Leftovers needs no name of this store.
 func IsRecognized(d spec.Datastore) bool { return d == spec.Etcd || d == spec.Kine }
 
-// CheckCredentials returns what is wrong with the certificates or the user of a target, before anything connects to it.
+// CheckCredentials returns what is wrong with the certificates, the user or the token of a target, before anything connects
+// to it. A target without a store is an etcd or a kine.
 func CheckCredentials(t plan.Target) error {
-	if failure := load.FailureOf(etcd.CheckCredentials(t)); failure != nil {
+	check := stores[cmp.Or(t.Datastore, spec.Etcd)].credentials
+	if check == nil {
+		return nil
+	}
+	if failure := load.FailureOf(check(t)); failure != nil {
 		return errors.New(failure.Message)
 	}
 	return nil

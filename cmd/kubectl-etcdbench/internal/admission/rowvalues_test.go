@@ -180,7 +180,7 @@ func limits() (all []value) {
 func targets(members []string) []value {
 	all := []value{
 		simple("TLS", "spec.target.tls", "target.tls", func(row spec.Store) bool { return row.TLS }, "target.tls", "{secretName: a}"),
-		simple("a user", "spec.target.auth", "target.auth", func(row spec.Store) bool { return row.Users }, "target.auth", "{secretName: a}"),
+		simple("a user", "spec.target.auth", "target.auth", func(row spec.Store) bool { return len(row.Auth) > 0 }, "target.auth", "{secretName: a}"),
 		simple("two addresses", "spec.target.endpoints", "target.endpoints", func(row spec.Store) bool { return row.Addresses }, "target.endpoints", `["a:1", "b:1"]`),
 	}
 	for _, name := range members {
