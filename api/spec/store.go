@@ -141,8 +141,9 @@ type Store struct {
 	// KeyPrefix limits the key prefix.
 	KeyPrefix PrefixLimits
 	Members   []MemberSelection
-	// TLS: the driver supports it. Addresses: spec.target.endpoints may have several.
-	TLS, Addresses bool
+	// TLS: the driver supports it. Addresses: spec.target.endpoints may have several. Multiplexed: a connection carries many
+	// requests at a time. Otherwise it carries one, and load.clients is at most load.connections.
+	TLS, Addresses, Multiplexed bool
 	// Auth are the keys that the Secret of spec.target.auth must have; without any, spec.target.auth is refused.
 	Auth         []string
 	Disturbances []DisturbanceType
@@ -196,7 +197,7 @@ var stores = map[Datastore]Store{
 		},
 		KeyPrefix: anyPrefix,
 		Members:   []MemberSelection{MembersAll, MembersLeader, MembersFollowers},
-		TLS:       true, Auth: []string{UsernameFile, PasswordFile}, Addresses: true,
+		TLS:       true, Auth: []string{UsernameFile, PasswordFile}, Addresses: true, Multiplexed: true,
 		Disturbances: DisturbanceTypes(),
 		StopRules:    GuardRules(),
 		Objectives:   append(ofClients(), ofMembers()...),
@@ -208,7 +209,7 @@ var stores = map[Datastore]Store{
 		Workloads:  []Variant{VariantKubernetes},
 		KeyPrefix:  anyPrefix,
 		Members:    []MemberSelection{MembersAll},
-		TLS:        true,
+		TLS:        true, Multiplexed: true,
 		StopRules:  []GuardRule{GuardAlarm, GuardQuota, GuardErrorRatio},
 		Objectives: ofClients(),
 	},
@@ -220,26 +221,33 @@ var stores = map[Datastore]Store{
 		Transports: []Transport{TransportClient},
 		Workloads:  []Variant{VariantPut},
 		// A server keeps every znode in memory, and rejects requests above 1 MiB. A znode can be created only once.
-		Keys:       KeyLimits{Distributions: []Distribution{Sequential}, MinSizeBytes: 4, MaxCount: 10_000_000, MaxValueBytes: 1_000_000},
-		KeyPrefix:  PrefixLimits{Match: `^/?([A-Za-z0-9_-][A-Za-z0-9._-]*/)+$`, Except: `^/?zookeeper/`},
-		Members:    []MemberSelection{MembersAll},
-		Addresses:  true,
+		Keys:      KeyLimits{Distributions: []Distribution{Sequential}, MinSizeBytes: 4, MaxCount: 10_000_000, MaxValueBytes: 1_000_000},
+		KeyPrefix: PrefixLimits{Match: `^/?([A-Za-z0-9_-][A-Za-z0-9._-]*/)+$`, Except: `^/?zookeeper/`},
+		Members:   []MemberSelection{MembersAll},
+		Addresses: true, Multiplexed: true,
 		StopRules:  []GuardRule{GuardAlarm, GuardQuota, GuardErrorRatio, GuardLeaderChange},
 		Objectives: append(ofClients(), ObjectiveLeaderChanges),
 	},
 }
 
-// transports has every transport, with the workloads that it can send. Fast sends requests that have one response each.
-var transports = map[Transport][]Variant{
-	TransportClient: Variants(),
-	TransportFast: {
+// transports has the row of every transport: the workloads that it can send, and whether its connections carry many
+// requests at a time. Fast sends requests that have one response each.
+var transports = map[Transport]struct {
+	workloads   []Variant
+	multiplexed bool
+}{
+	TransportClient: {Variants(), true},
+	TransportFast: {[]Variant{
 		VariantPut, VariantRangeWhole, VariantMixed, VariantDelete, VariantTxnPuts, VariantTxnCompareAndSwap,
 		VariantLeaseGrant, VariantLeaseRevoke,
-	},
+	}, true},
 }
 
 // Workloads are those that the transport can send.
-func (t Transport) Workloads() []Variant { return transports[t] }
+func (t Transport) Workloads() []Variant { return transports[t].workloads }
+
+// Multiplexed reports whether a connection of the transport carries many requests at a time, as Store.Multiplexed does.
+func (t Transport) Multiplexed() bool { return transports[t].multiplexed }
 
 // Transports returns all transports, sorted by name.
 func Transports() []Transport { return slices.Sorted(maps.Keys(transports)) }

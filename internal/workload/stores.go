@@ -40,6 +40,7 @@ func (r *Run) CheckStore(d spec.Datastore) error {
 		Listed("load.transport", transport, row.Transports, d),
 		Listed("workload", variant, row.Workloads, d),
 		Wanted(slices.Contains(transport.Workloads(), variant), "load.transport", fmt.Sprintf("one that sends %s: %s sends %q", variant, transport, transport.Workloads()), transport),
+		Wanted(row.Multiplexed && transport.Multiplexed() || r.Load.Clients <= r.Load.Connections, "load.clients", fmt.Sprintf("at most load.connections (%d), because a connection of %s to %s carries one request at a time", r.Load.Connections, transport, d), r.Load.Clients),
 		Wanted(row.KeyPrefix.Accept(r.Prefix), "prefix", fmt.Sprintf("one that matches %q and not %q for %s", row.KeyPrefix.Match, row.KeyPrefix.Except, d), r.Prefix),
 	}
 	for _, disturbance := range r.Disturbances {

@@ -39,6 +39,7 @@ func valuesOf(t *testing.T, s *Schema[v1alpha1.EtcdBenchmark]) (all []value) {
 	t.Helper()
 	object := s.structural.Properties["spec"]
 	all = append(all, loads(t, enumOf(t, object, "load.transport"), enumOf(t, object, "workload.type"))...)
+	all = append(all, sharing(enumOf(t, object, "load.transport"))...)
 	all = append(all, distributions(enumOf(t, object, "workload.put.keys.distribution"))...)
 	all = append(all, limits()...)
 	all = append(all, targets(enumOf(t, object, "target.members"))...)
@@ -112,6 +113,25 @@ func loads(t *testing.T, transports, types []string) (all []value) {
 						{"spec.load.transport", "load.transport", slices.Contains(transport.Workloads(), variant)},
 					}
 				}})
+		}
+	}
+	return all
+}
+
+// sharing are two clients on one connection, and on one each, over all transports. On a transport that carries the base of no
+// store, the workload is refused, too.
+func sharing(transports []string) (all []value) {
+	for _, name := range transports {
+		transport := spec.Transport(name)
+		for _, connections := range []string{"1", "2"} {
+			edits := map[string]string{"load.transport": name, "load.clients": "2", "load.connections": connections}
+			all = append(all, value{"2 clients on " + connections + " over " + name, edits, func(d spec.Datastore, row spec.Store) []condition {
+				return []condition{
+					{"spec.load.transport", "load.transport", slices.Contains(row.Transports, transport)},
+					{"spec.load.transport", "load.transport", slices.ContainsFunc(transport.Workloads(), func(v spec.Variant) bool { return variants[v] == bases[d] })},
+					{"spec.load.clients", "load.clients", connections == "2" || row.Multiplexed && transport.Multiplexed()},
+				}
+			}})
 		}
 	}
 	return all
