@@ -162,6 +162,8 @@ type KeyLimits struct {
 	// Rewrites: a key may be written more than once. Otherwise load.requests is at most keys.count, and there is no
 	// warm-up.
 	Rewrites bool
+	// Ranges: a request can read several keys, or only their names or their number. Otherwise it reads one key.
+	Ranges bool
 }
 
 // PrefixLimits are the key prefixes that a store accepts: they match the regular expression Match and not Except. The
@@ -193,7 +195,7 @@ var stores = map[Datastore]Store{
 		Workloads:  Variants(),
 		Keys: KeyLimits{
 			Distributions: []Distribution{Sequential, Uniform, ZipfLaw, HotSpots},
-			MinSizeBytes:  1, MaxCount: MaxKeys, MaxValueBytes: MaxRequestBytes, Rewrites: true,
+			MinSizeBytes:  1, MaxCount: MaxKeys, MaxValueBytes: MaxRequestBytes, Rewrites: true, Ranges: true,
 		},
 		KeyPrefix: anyPrefix,
 		Members:   []MemberSelection{MembersAll, MembersLeader, MembersFollowers},

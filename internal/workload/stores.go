@@ -61,6 +61,7 @@ func (r *Run) checkLimits(l spec.KeyLimits, d spec.Datastore) []error {
 		Wanted(keys.SizeBytes >= l.MinSizeBytes && keys.Count <= l.MaxCount, "keys", fmt.Sprintf("at least %d bytes, and at most %d keys, for %s", l.MinSizeBytes, l.MaxCount, d), keys),
 		Wanted(values.SizeBytes <= l.MaxValueBytes, "values.sizeBytes", fmt.Sprintf("at most %d for %s", l.MaxValueBytes, d), values.SizeBytes),
 		Wanted(l.Rewrites || once, "load.requests", fmt.Sprintf("at most keys.count for %s", d), r.Load.RequestBound()),
+		Wanted(l.Ranges || r.Workload.Range == nil || readsOneKey(*r.Workload.Range), "workload.range", fmt.Sprintf("one key per request for %s", d), r.Workload.Range),
 		Wanted(l.Rewrites || r.Load.WarmupSeconds == 0, "load.warmupSeconds", fmt.Sprintf("0 for %s", d), r.Load.WarmupSeconds),
 	}
 }
@@ -69,3 +70,5 @@ func (r *Run) checkLimits(l spec.KeyLimits, d spec.Datastore) []error {
 func Listed[T, Row ~string](field string, found T, values []T, row Row) error {
 	return Wanted(slices.Contains(values, found), field, fmt.Sprintf("one of %q for %s", values, row), found)
 }
+
+func readsOneKey(s spec.Range) bool { return s.KeysPerRequest <= 1 && !s.KeysOnly && !s.CountOnly }
