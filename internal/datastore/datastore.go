@@ -10,6 +10,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/secrets"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/zookeeper"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
@@ -20,12 +21,10 @@ import (
 var stores = map[spec.Datastore]struct {
 	driver    func(p plan.Plan, index int) load.Driver
 	leftovers func(plan.Target) *ownership.Leftovers
-	// credentials checks the credentials of a target; nil: it has none.
-	credentials func(plan.Target) error
 }{
-	spec.Etcd:      {func(p plan.Plan, index int) load.Driver { return etcd.New(p, index) }, etcd.NewLeftovers, etcd.CheckCredentials},
-	spec.Kine:      {func(p plan.Plan, index int) load.Driver { return etcd.NewKine(p, index) }, etcd.NewLeftovers, etcd.CheckCredentials},
-	spec.ZooKeeper: {func(p plan.Plan, index int) load.Driver { return zookeeper.New(p, index) }, zookeeper.NewLeftovers, nil},
+	spec.Etcd:      {func(p plan.Plan, index int) load.Driver { return etcd.New(p, index) }, etcd.NewLeftovers},
+	spec.Kine:      {func(p plan.Plan, index int) load.Driver { return etcd.NewKine(p, index) }, etcd.NewLeftovers},
+	spec.ZooKeeper: {func(p plan.Plan, index int) load.Driver { return zookeeper.New(p, index) }, zookeeper.NewLeftovers},
 }
 
 // New returns the driver of the plan's store for the pod with this index. The caller has validated the plan. New opens
@@ -42,13 +41,10 @@ func Leftovers(t plan.Target) *ownership.Leftovers {
 func IsRecognized(d spec.Datastore) bool { return d == spec.Etcd || d == spec.Kine }
 
 // CheckCredentials returns what is wrong with the certificates, the user or the token of a target, before anything connects
-// to it. A target without a store is an etcd or a kine.
+// to it.
 func CheckCredentials(t plan.Target) error {
-	check := stores[cmp.Or(t.Datastore, spec.Etcd)].credentials
-	if check == nil {
-		return nil
-	}
-	if failure := load.FailureOf(check(t)); failure != nil {
+	_, err := secrets.Read(t)
+	if failure := load.FailureOf(err); failure != nil {
 		return errors.New(failure.Message)
 	}
 	return nil

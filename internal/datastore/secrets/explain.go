@@ -113,17 +113,17 @@ func isAboutClient(text string) bool {
 
 // Refusal adds to a server's refusal what is wrong with the client certificate, if that can be seen here.
 func (c *TLS) Refusal(err error) error {
-	if err == nil || c == nil || c.client == nil || !isAboutClient(err.Error()) {
+	if err == nil || c == nil || c.Client == nil || !isAboutClient(err.Error()) {
 		return err
 	}
-	usages := c.client.ExtKeyUsage
-	switch why := outOfDate(c.client.Certificate, time.Now()); {
+	usages := c.Client.ExtKeyUsage
+	switch why := outOfDate(c.Client.Certificate, time.Now()); {
 	case why != "":
-		return refusedClient{err, c.client.name + " " + why}
+		return refusedClient{err, c.Client.Name + " " + why}
 	case len(usages) > 0 && !slices.Contains(usages, x509.ExtKeyUsageClientAuth) && !slices.Contains(usages, x509.ExtKeyUsageAny):
-		return refusedClient{err, c.client.name + " is not for client authentication, by its extended key usages"}
+		return refusedClient{err, c.Client.Name + " is not for client authentication, by its extended key usages"}
 	case strings.Contains(err.Error(), "tls: unknown certificate authority"):
-		return refusedClient{err, fmt.Sprintf("the target does not know the CA that signed %s, %.100q", c.client.name, c.client.Issuer.String())}
+		return refusedClient{err, fmt.Sprintf("the target does not know the CA that signed %s, %.100q", c.Client.Name, c.Client.Issuer.String())}
 	}
 	return err
 }

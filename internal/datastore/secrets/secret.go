@@ -1,6 +1,7 @@
 package secrets
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,10 +11,39 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
+
+// Credentials are the content of a target's Secrets, or what a user of this machine gave in their place.
+type Credentials struct {
+	// TLS is nil for plain text. Auth has the keys that the store's row names, or none.
+	TLS  *TLS
+	Auth map[string]string
+}
+
+// Read reads the credentials that the store of a target takes. A target without a store is an etcd or a kine.
+func Read(t plan.Target) (c Credentials, err error) {
+	row, _ := cmp.Or(t.Datastore, spec.DefaultDatastore).Store()
+	if t.TLS != nil && row.TLS {
+		if c.TLS, err = ReadTLS(*t.TLS); err != nil {
+			return c, err
+		}
+	}
+	if t.Auth == nil {
+		return c, nil
+	}
+	s := Secret{Name: t.Auth.SecretName, Dir: t.Auth.Dir, Given: t.Auth.Given}
+	c.Auth = map[string]string{}
+	for _, key := range row.Auth {
+		if c.Auth[key], err = s.Text(key); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
 
 // Secret is a folder into which a Secret is mounted, or what a user of this machine gave in its place. The folder is
 // empty if the Secret does not exist.

@@ -11,8 +11,8 @@ import (
 // TLS is what a client needs for TLS.
 type TLS struct {
 	Config *tls.Config
-	// client is the client certificate; nil without one.
-	client *namedCertificate
+	// Client is the client certificate; nil without one.
+	Client *Certificate
 }
 
 // ReadTLS reads the certificates for a target.
@@ -47,12 +47,12 @@ func (c *TLS) readClient(s Secret) error {
 	if err != nil {
 		return err
 	}
-	c.Config.Certificates, c.client = []tls.Certificate{pair}, &namedCertificate{name: cert.name, Certificate: pair.Leaf}
+	c.Config.Certificates, c.Client = []tls.Certificate{pair}, &Certificate{pair.Leaf, cert.name}
 	return nil
 }
 
-// namedCertificate is a certificate with its name for messages.
-type namedCertificate struct {
+// Certificate is a certificate with its name for messages.
+type Certificate struct {
 	*x509.Certificate
-	name string
+	Name string
 }
