@@ -8,7 +8,7 @@ import (
 
 // Datastore is a store that can be loaded.
 //
-// +kubebuilder:validation:Enum=Etcd;Kine;ZooKeeper
+// +kubebuilder:validation:Enum=Etcd;Kine;ZooKeeper;Consul
 type Datastore string
 
 // The stores.
@@ -19,6 +19,8 @@ const (
 	Kine Datastore = "Kine"
 	// ZooKeeper is ZooKeeper 3.5 or newer.
 	ZooKeeper Datastore = "ZooKeeper"
+	// Consul is the key-value store of Consul 1.10 or newer.
+	Consul Datastore = "Consul"
 )
 
 // DefaultDatastore is the store of a target that does not name one.
@@ -118,6 +120,19 @@ const (
 	RPCGetChildren   RPC = "getChildren2"
 	// RPCServer is the command that returns a server's health.
 	RPCServer RPC = "srvr"
+)
+
+// The requests to Consul, by their paths. KVGet is also a listing.
+const (
+	RPCKVGet          RPC = "KVGet"
+	RPCKVPut          RPC = "KVPut"
+	RPCKVDelete       RPC = "KVDelete"
+	RPCSessionCreate  RPC = "SessionCreate"
+	RPCSessionRenew   RPC = "SessionRenew"
+	RPCSessionDestroy RPC = "SessionDestroy"
+	RPCStatusLeader   RPC = "StatusLeader"
+	RPCStatusPeers    RPC = "StatusPeers"
+	RPCAgentSelf      RPC = "AgentSelf"
 )
 
 // The keys of the Secret of spec.target.auth.
@@ -227,6 +242,24 @@ var stores = map[Datastore]Store{
 		KeyPrefix: PrefixLimits{Match: `^/?([A-Za-z0-9_-][A-Za-z0-9._-]*/)+$`, Except: `^/?zookeeper/`},
 		Members:   []MemberSelection{MembersAll},
 		Addresses: true, Multiplexed: true,
+		StopRules:  []GuardRule{GuardAlarm, GuardQuota, GuardErrorRatio, GuardLeaderChange},
+		Objectives: append(ofClients(), ObjectiveLeaderChanges),
+	},
+	Consul: {
+		Name: "Consul",
+		RPCs: []RPC{
+			RPCKVGet, RPCKVPut, RPCKVDelete, RPCTxn, RPCSessionCreate, RPCSessionRenew, RPCSessionDestroy, RPCStatusLeader, RPCStatusPeers, RPCAgentSelf,
+		},
+		Transports: []Transport{TransportClient},
+		Workloads:  []Variant{VariantPut, VariantRangeWhole},
+		// A server keeps every key in memory, and rejects values above 512 KiB.
+		Keys: KeyLimits{
+			Distributions: []Distribution{Sequential, Uniform, ZipfLaw, HotSpots},
+			MinSizeBytes:  1, MaxCount: 10_000_000, MaxValueBytes: 512 << 10, Rewrites: true,
+		},
+		KeyPrefix: PrefixLimits{Match: `^([A-Za-z0-9_-][A-Za-z0-9._-]*/)+$`, Except: `^(vault|nomad)/`},
+		Members:   []MemberSelection{MembersAll},
+		TLS:       true, Auth: []string{TokenFile}, Addresses: true,
 		StopRules:  []GuardRule{GuardAlarm, GuardQuota, GuardErrorRatio, GuardLeaderChange},
 		Objectives: append(ofClients(), ObjectiveLeaderChanges),
 	},

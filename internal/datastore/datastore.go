@@ -9,6 +9,7 @@ import (
 	"errors"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/consul"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/secrets"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/zookeeper"
@@ -25,6 +26,7 @@ var stores = map[spec.Datastore]struct {
 	spec.Etcd:      {func(p plan.Plan, index int) load.Driver { return etcd.New(p, index) }, etcd.NewLeftovers},
 	spec.Kine:      {func(p plan.Plan, index int) load.Driver { return etcd.NewKine(p, index) }, etcd.NewLeftovers},
 	spec.ZooKeeper: {func(p plan.Plan, index int) load.Driver { return zookeeper.New(p, index) }, zookeeper.NewLeftovers},
+	spec.Consul:    {func(p plan.Plan, index int) load.Driver { return consul.New(p, index) }, consul.NewLeftovers},
 }
 
 // New returns the driver of the plan's store for the pod with this index. The caller has validated the plan. New opens
