@@ -8,7 +8,7 @@ import (
 
 // Datastore is a store that can be loaded.
 //
-// +kubebuilder:validation:Enum=Etcd;Kine;ZooKeeper
+// +kubebuilder:validation:Enum=Etcd;Kine;ZooKeeper;Consul
 type Datastore string
 
 // The stores.
@@ -19,6 +19,8 @@ const (
 	Kine Datastore = "Kine"
 	// ZooKeeper is ZooKeeper 3.5 or newer.
 	ZooKeeper Datastore = "ZooKeeper"
+	// Consul is the key-value store of Consul 1.10 or newer.
+	Consul Datastore = "Consul"
 )
 
 // DefaultDatastore is the store of a target that does not name one.
@@ -122,6 +124,26 @@ const (
 	RPCServer RPC = "srvr"
 )
 
+// The requests to Consul, by their paths. KVGet is also a listing.
+const (
+	RPCKVGet          RPC = "KVGet"
+	RPCKVPut          RPC = "KVPut"
+	RPCKVDelete       RPC = "KVDelete"
+	RPCSessionCreate  RPC = "SessionCreate"
+	RPCSessionRenew   RPC = "SessionRenew"
+	RPCSessionDestroy RPC = "SessionDestroy"
+	RPCStatusLeader   RPC = "StatusLeader"
+	RPCStatusPeers    RPC = "StatusPeers"
+	RPCAgentSelf      RPC = "AgentSelf"
+)
+
+// The keys of the Secret of spec.target.auth.
+const (
+	UsernameFile = "username"
+	PasswordFile = "password"
+	TokenFile    = "token"
+)
+
 // Store is the row of a store: what a run on it may use. What a row does not list is refused. Checks of plans and of
 // objects read the rows; a test compares the rules of admission and the documentation with them.
 type Store struct {
@@ -136,10 +158,12 @@ type Store struct {
 	// KeyPrefix limits the key prefix.
 	KeyPrefix PrefixLimits
 	Members   []MemberSelection
-	// TLS and Users: the driver supports them. Addresses: spec.target.endpoints may have several. Multiplexed: a connection
-	// carries many requests at a time. Otherwise it carries one, and load.clients is at most load.connections.
-	TLS, Users, Addresses, Multiplexed bool
-	Disturbances                       []DisturbanceType
+	// TLS: the driver supports it. Addresses: spec.target.endpoints may have several. Multiplexed: a connection carries many
+	// requests at a time. Otherwise it carries one, and load.clients is at most load.connections.
+	TLS, Addresses, Multiplexed bool
+	// Auth are the keys that the Secret of spec.target.auth must have; without any, spec.target.auth is refused.
+	Auth         []string
+	Disturbances []DisturbanceType
 	// StopRules are those of guard.stopOn. Alarm and Quota are on by default, and have no effect on a store that reports
 	// neither.
 	StopRules  []GuardRule
@@ -155,6 +179,8 @@ type KeyLimits struct {
 	// Rewrites: a key may be written more than once. Otherwise load.requests is at most keys.count, and there is no
 	// warm-up.
 	Rewrites bool
+	// Ranges: a request can read several keys, or only their names or their number. Otherwise it reads one key.
+	Ranges bool
 }
 
 // PrefixLimits are the key prefixes that a store accepts: they match the regular expression Match and not Except. The
@@ -186,11 +212,11 @@ var stores = map[Datastore]Store{
 		Workloads:  Variants(),
 		Keys: KeyLimits{
 			Distributions: []Distribution{Sequential, Uniform, ZipfLaw, HotSpots},
-			MinSizeBytes:  1, MaxCount: MaxKeys, MaxValueBytes: MaxRequestBytes, Rewrites: true,
+			MinSizeBytes:  1, MaxCount: MaxKeys, MaxValueBytes: MaxRequestBytes, Rewrites: true, Ranges: true,
 		},
 		KeyPrefix: anyPrefix,
 		Members:   []MemberSelection{MembersAll, MembersLeader, MembersFollowers},
-		TLS:       true, Users: true, Addresses: true, Multiplexed: true,
+		TLS:       true, Auth: []string{UsernameFile, PasswordFile}, Addresses: true, Multiplexed: true,
 		Disturbances: DisturbanceTypes(),
 		StopRules:    GuardRules(),
 		Objectives:   append(ofClients(), ofMembers()...),
@@ -218,6 +244,24 @@ var stores = map[Datastore]Store{
 		KeyPrefix: PrefixLimits{Match: `^/?([A-Za-z0-9_-][A-Za-z0-9._-]*/)+$`, Except: `^/?zookeeper/`},
 		Members:   []MemberSelection{MembersAll},
 		Addresses: true, Multiplexed: true,
+		StopRules:  []GuardRule{GuardAlarm, GuardQuota, GuardErrorRatio, GuardLeaderChange},
+		Objectives: append(ofClients(), ObjectiveLeaderChanges),
+	},
+	Consul: {
+		Name: "Consul",
+		RPCs: []RPC{
+			RPCKVGet, RPCKVPut, RPCKVDelete, RPCTxn, RPCSessionCreate, RPCSessionRenew, RPCSessionDestroy, RPCStatusLeader, RPCStatusPeers, RPCAgentSelf,
+		},
+		Transports: []Transport{TransportClient},
+		Workloads:  []Variant{VariantPut, VariantRangeWhole},
+		// A server keeps every key in memory, and rejects values above 512 KiB.
+		Keys: KeyLimits{
+			Distributions: []Distribution{Sequential, Uniform, ZipfLaw, HotSpots},
+			MinSizeBytes:  1, MaxCount: 10_000_000, MaxValueBytes: 512 << 10, Rewrites: true,
+		},
+		KeyPrefix: PrefixLimits{Match: `^([A-Za-z0-9_-][A-Za-z0-9._-]*/)+$`, Except: `^(vault|nomad)/`},
+		Members:   []MemberSelection{MembersAll},
+		TLS:       true, Auth: []string{TokenFile}, Addresses: true,
 		StopRules:  []GuardRule{GuardAlarm, GuardQuota, GuardErrorRatio, GuardLeaderChange},
 		Objectives: append(ofClients(), ObjectiveLeaderChanges),
 	},

@@ -27,7 +27,7 @@ func table() string {
 		s, all := stores[d], stores[DefaultDatastore]
 		cells := []string{
 			"`" + string(d) + "`", "", listOf(s.Workloads, all.Workloads), listOf(s.Transports, nil), listOf(s.Keys.Distributions, all.Keys.Distributions),
-			yesOrNo(s.Addresses), listOf(s.Members, all.Members), yesOrNo(s.TLS), yesOrNo(s.Users),
+			yesOrNo(s.Addresses), listOf(s.Members, all.Members), yesOrNo(s.TLS), listOf(s.Auth, nil),
 			listOf(s.Disturbances, all.Disturbances), listOf(s.StopRules, all.StopRules), listOf(s.Objectives, all.Objectives),
 		}
 		for i, cell := range cells {

@@ -516,6 +516,11 @@ func (in *Store) DeepCopyInto(out *Store) {
 		*out = make([]MemberSelection, len(*in))
 		copy(*out, *in)
 	}
+	if in.Auth != nil {
+		in, out := &in.Auth, &out.Auth
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	if in.Disturbances != nil {
 		in, out := &in.Disturbances, &out.Disturbances
 		*out = make([]DisturbanceType, len(*in))

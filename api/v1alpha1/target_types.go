@@ -16,8 +16,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="has(self.tls) || !has(self.endpoints) || !self.endpoints.exists(e, e.startsWith('https://'))",message="must be set for https:// endpoints: set secretName to a Secret with ca.crt (and tls.crt and tls.key if the server asks for a client certificate)",fieldPath=".tls"
 // +kubebuilder:validation:XValidation:rule="!has(self.tls) || !has(self.endpoints) || !self.endpoints.exists(e, e.startsWith('http://'))",message="http:// endpoints cannot be combined with target.tls: write https:// or remove target.tls",fieldPath=".endpoints"
 type Target struct {
-	// datastore is the store that the members serve: Etcd, Kine or ZooKeeper.
-	// Default Etcd.
+	// datastore is the store that the members serve. Default Etcd.
 	//
 	// +optional
 	// +kubebuilder:default=Etcd
@@ -96,7 +95,7 @@ type Target struct {
 	// +optional
 	TLS *TargetTLS `json:"tls,omitempty"`
 
-	// auth is needed if etcd's authentication is enabled. Absent: no user.
+	// auth is needed if the store requires a user or a token. Absent: neither.
 	//
 	// +optional
 	Auth *TargetAuth `json:"auth,omitempty"`
@@ -172,11 +171,11 @@ type TargetTLS struct {
 	ServerName string `json:"serverName,omitempty"`
 }
 
-// TargetAuth names the Secret with the etcd user.
+// TargetAuth names the Secret with the user or the token.
 type TargetAuth struct {
-	// secretName is a Secret of type kubernetes.io/basic-auth in the run's
-	// namespace, with the keys username and password. The user who creates the run
-	// must have the right to get it.
+	// secretName is a Secret of the run's namespace with the keys that the store
+	// reads: username and password, as in type kubernetes.io/basic-auth, or token.
+	// The user who creates the run must have the right to get it.
 	//
 	// +required
 	// +kubebuilder:validation:MaxLength=253

@@ -17,6 +17,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/consul/consultest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/kinetest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/zookeeper/zookeepertest"
 )
@@ -38,12 +39,17 @@ func TestTheSampleOfZooKeeperRuns(t *testing.T) {
 // limit, and then the command ends with status 3.
 func runSample(t *testing.T, name, endpoint string, replacements ...string) (run v1alpha1.EtcdBenchmark) {
 	t.Helper()
+	return runSampleWith(t, name, []string{"--endpoints", endpoint}, replacements...)
+}
+
+func runSampleWith(t *testing.T, name string, flags []string, replacements ...string) (run v1alpha1.EtcdBenchmark) {
+	t.Helper()
 	sample, err := os.ReadFile(filepath.Join("..", "..", "config", "samples", name))
 	if err != nil {
 		t.Fatal(err)
 	}
 	manifest := strings.NewReplacer(replacements...).Replace(string(sample))
-	cmd, _ := process(t, manifest, "run", "--local", "--endpoints", endpoint, "-f", "-", "-o", "json")
+	cmd, _ := process(t, manifest, append([]string{"run", "--local", "-f", "-", "-o", "json"}, flags...)...)
 	out, err := cmd.Output()
 	if exit, ok := errors.AsType[*exec.ExitError](err); err != nil && (!ok || exit.ExitCode() != 3) {
 		t.Fatalf("%v: %.2000s", err, out)
@@ -99,5 +105,32 @@ func TestTheCommandThatDeletesWhatIsLeftInZooKeeper(t *testing.T) {
 	})
 	if left, _, err := client.Children("/etcdbench"); err != nil || !slices.Equal(left, []string{"mine"}) {
 		t.Errorf("wanted the znode of others alone, found %v, %v", left, err)
+	}
+}
+
+// The sample with fewer keys, on a Consul with ACLs: the token comes from a file.
+func TestTheSampleOfConsulRuns(t *testing.T) {
+	server := consultest.Start(t, 1, consultest.ACLs)[0]
+	token := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(token, []byte(consultest.Manager+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := runSampleWith(t, "etcdbenchmark_consul.yaml", []string{"--endpoints", server.Endpoint, "--token-file", token}, "100000", "10000").Status.Summary
+	if s == nil || len(s.Operations) != 1 || s.Operations[0].Succeeded != 10_000 || s.Operations[0].Failed != 0 {
+		t.Errorf("wanted 10,000 puts, found %+v", s)
+	}
+	if left := server.Keys(t, ""); len(left) > 0 {
+		t.Errorf("wanted no key of the run, found %q", left)
+	}
+}
+
+// The command that a run on Consul prints deletes the run's keys and no others.
+func TestTheCommandThatDeletesWhatIsLeftInConsul(t *testing.T) {
+	server := consultest.Start(t, 1)[0]
+	typeTheCommand(t, strings.Replace(endlessNodes, "ZooKeeper", "Consul", 1), server.Endpoint, func() {
+		server.Ask(t, "PUT", "/v1/kv/etcdbench/mine", "x")
+	})
+	if left := server.Keys(t, ""); !slices.Equal(left, []string{"etcdbench/mine"}) {
+		t.Errorf("wanted the key of others alone, found %q", left)
 	}
 }

@@ -126,6 +126,7 @@ func catalogue() []tool {
 		debianChromium(),
 		axeCore(),
 		{name: "kine", module: "kine", pkg: "github.com/k3s-io/kine", coldSeconds: 150},
+		{name: "consul", module: "consul", pkg: "github.com/hashicorp/consul", coldSeconds: 170},
 		{name: "etcd-debian", debian: []string{"etcd-server"}, file: "usr/bin/etcd"},
 		{name: "promtool", debian: []string{"prometheus"}, file: "usr/bin/promtool"},
 		prometheus(),

@@ -8,7 +8,9 @@ import (
 	"errors"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/consul"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/secrets"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/zookeeper"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
@@ -23,6 +25,7 @@ var stores = map[spec.Datastore]struct {
 	spec.Etcd:      {func(p plan.Plan, index int) load.Driver { return etcd.New(p, index) }, etcd.NewLeftovers},
 	spec.Kine:      {func(p plan.Plan, index int) load.Driver { return etcd.NewKine(p, index) }, etcd.NewLeftovers},
 	spec.ZooKeeper: {func(p plan.Plan, index int) load.Driver { return zookeeper.New(p, index) }, zookeeper.NewLeftovers},
+	spec.Consul:    {func(p plan.Plan, index int) load.Driver { return consul.New(p, index) }, consul.NewLeftovers},
 }
 
 // New returns the driver of the plan's store for the pod with this index. The caller has validated the plan. New opens
@@ -38,9 +41,11 @@ func Leftovers(t plan.Target) *ownership.Leftovers {
 // IsRecognized reports whether Leftovers needs no name of this store.
 func IsRecognized(d spec.Datastore) bool { return d == spec.Etcd || d == spec.Kine }
 
-// CheckCredentials returns what is wrong with the certificates or the user of a target, before anything connects to it.
+// CheckCredentials returns what is wrong with the certificates, the user or the token of a target, before anything connects
+// to it.
 func CheckCredentials(t plan.Target) error {
-	if failure := load.FailureOf(etcd.CheckCredentials(t)); failure != nil {
+	_, err := secrets.Read(t)
+	if failure := load.FailureOf(err); failure != nil {
 		return errors.New(failure.Message)
 	}
 	return nil

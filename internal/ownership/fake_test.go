@@ -211,6 +211,36 @@ func newFakeMarkers(a *actor, run *Run) Store {
 	return &fakeMarkers{Markers{KV: fakeKV{a}, Run: run, Page: 2, Keys: Keyspace{Folder: run.Prefix + "registry/", IsOwn: func(name string) bool { return isLoad(run.Prefix, name) }}}}
 }
 
+// fakeNamed is Store for a store with single keys, names, and transactions that check one key.
+type fakeNamed struct{ Named }
+
+func (*fakeNamed) Settle(_ context.Context, err error) error { return err }
+
+func newFakeNamed(a *actor, run *Run) Store {
+	markers := newFakeMarkers(a, run).(*fakeMarkers).Markers
+	return &fakeNamed{Named{Markers: markers, Deleter: fakeDeleter{fakeKV{a}}, Batch: 2, Names: func(context.Context) (Names, error) {
+		return Names{Count: 10, Name: func(number int64) string { return fmt.Sprintf("%sregistry/%d", run.Prefix, number) }}, nil
+	}}}
+}
+
+type fakeDeleter struct{ fakeKV }
+
+func (f fakeDeleter) DeleteIf(_ context.Context, guard Key, keys []Key) (done bool, err error) {
+	err = f.request(func() {
+		if done = f.world.keys[guard.Name].Version == guard.Version; !done {
+			return
+		}
+		for _, key := range keys {
+			if _, exists := f.world.keys[key.Name]; exists {
+				f.delete(key.Name)
+			}
+		}
+	})
+	return done, err
+}
+
+func (fakeDeleter) IsTooLarge(error) bool { return false }
+
 // isLoad reports whether a key has the name of one that a run writes.
 func isLoad(prefix, name string) bool {
 	return strings.HasPrefix(name, prefix+"registry/") && len(name) == len(prefix+"registry/")+1

@@ -61,7 +61,7 @@ type Target struct {
 	SampleIntervalSeconds int `json:"sampleIntervalSeconds,omitempty"`
 	// TLS is set if the target serves TLS.
 	TLS *TLS `json:"tls,omitempty"`
-	// Auth is set if a user logs in.
+	// Auth is set if the target requires a user or a token.
 	Auth *Auth `json:"auth,omitempty"`
 }
 
@@ -88,9 +88,9 @@ type TLS struct {
 	Given Given `json:"-"`
 }
 
-// Auth is where user and password are.
+// Auth is where the files are that the store's row names.
 type Auth struct {
-	// Dir holds UsernameFile and PasswordFile.
+	// Dir holds UsernameFile and PasswordFile, or TokenFile.
 	Dir string `json:"dir"`
 	// SecretName is the name of the Secret, for messages.
 	SecretName string `json:"secretName"`

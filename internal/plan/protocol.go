@@ -1,6 +1,10 @@
 package plan
 
-import "time"
+import (
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+)
 
 // Times of the signs of life. A client pod shows the store that it lives, and sends only while the store has confirmed
 // that.
@@ -36,7 +40,7 @@ const (
 	ControlDir = "/etc/etcdbench/control"
 	// TLSDir holds ca.crt, tls.crt and tls.key of the target's Secret.
 	TLSDir = "/etc/etcdbench/tls"
-	// AuthDir holds username and password of the target's Secret.
+	// AuthDir holds user or token of the target's Secret.
 	AuthDir = "/etc/etcdbench/auth"
 
 	// StartAtFile and AnnotationStartAt carry the common start time as RFC 3339 with nanoseconds.
@@ -76,6 +80,7 @@ const (
 	CAFile       = "ca.crt"
 	CertFile     = "tls.crt"
 	KeyFile      = "tls.key"
-	UsernameFile = "username"
-	PasswordFile = "password"
+	UsernameFile = spec.UsernameFile
+	PasswordFile = spec.PasswordFile
+	TokenFile    = spec.TokenFile
 )

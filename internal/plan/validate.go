@@ -52,7 +52,7 @@ func (t Target) validate() error {
 	row, _ := t.Datastore.Store()
 	errs := []error{
 		wanted(row.TLS || t.TLS == nil, "target.tls", fmt.Sprintf("none for %s", t.Datastore), "a value"),
-		wanted(row.Users || t.Auth == nil, "target.auth", fmt.Sprintf("none for %s", t.Datastore), "a value"),
+		wanted(len(row.Auth) > 0 || t.Auth == nil, "target.auth", fmt.Sprintf("none for %s", t.Datastore), "a value"),
 		workload.Listed("target.members", t.Members, row.Members, t.Datastore),
 		wanted(len(t.Endpoints) > 0, "target.endpoints", "at least one host:port", t.Endpoints),
 		wanted(slices.Contains([]spec.UnreachableMembers{"", spec.UnreachableFail, spec.UnreachableSkip}, t.UnreachableMembers), "target.unreachableMembers", "Fail or Skip", t.UnreachableMembers),

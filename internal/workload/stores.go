@@ -40,7 +40,8 @@ func (r *Run) CheckStore(d spec.Datastore) error {
 		Listed("load.transport", transport, row.Transports, d),
 		Listed("workload", variant, row.Workloads, d),
 		Wanted(slices.Contains(transport.Workloads(), variant), "load.transport", fmt.Sprintf("one that sends %s: %s sends %q", variant, transport, transport.Workloads()), transport),
-		Wanted(row.Multiplexed && transport.Multiplexed() || r.Load.Clients <= r.Load.Connections, "load.clients", fmt.Sprintf("at most load.connections (%d), because a connection of %s to %s carries one request at a time", r.Load.Connections, transport, d), r.Load.Clients),
+		Wanted(row.Multiplexed && transport.Multiplexed() || r.Load.Clients <= r.Load.Connections, "load.clients",
+			fmt.Sprintf("at most load.connections (%d), because a connection of %s to %s carries one request at a time", r.Load.Connections, transport, d), r.Load.Clients),
 		Wanted(row.KeyPrefix.Accept(r.Prefix), "prefix", fmt.Sprintf("one that matches %q and not %q for %s", row.KeyPrefix.Match, row.KeyPrefix.Except, d), r.Prefix),
 	}
 	for _, disturbance := range r.Disturbances {
@@ -61,6 +62,7 @@ func (r *Run) checkLimits(l spec.KeyLimits, d spec.Datastore) []error {
 		Wanted(keys.SizeBytes >= l.MinSizeBytes && keys.Count <= l.MaxCount, "keys", fmt.Sprintf("at least %d bytes, and at most %d keys, for %s", l.MinSizeBytes, l.MaxCount, d), keys),
 		Wanted(values.SizeBytes <= l.MaxValueBytes, "values.sizeBytes", fmt.Sprintf("at most %d for %s", l.MaxValueBytes, d), values.SizeBytes),
 		Wanted(l.Rewrites || once, "load.requests", fmt.Sprintf("at most keys.count for %s", d), r.Load.RequestBound()),
+		Wanted(l.Ranges || r.Workload.Range == nil || readsOneKey(*r.Workload.Range), "workload.range", fmt.Sprintf("one key per request for %s", d), r.Workload.Range),
 		Wanted(l.Rewrites || r.Load.WarmupSeconds == 0, "load.warmupSeconds", fmt.Sprintf("0 for %s", d), r.Load.WarmupSeconds),
 	}
 }
@@ -69,3 +71,5 @@ func (r *Run) checkLimits(l spec.KeyLimits, d spec.Datastore) []error {
 func Listed[T, Row ~string](field string, found T, values []T, row Row) error {
 	return Wanted(slices.Contains(values, found), field, fmt.Sprintf("one of %q for %s", values, row), found)
 }
+
+func readsOneKey(s spec.Range) bool { return s.KeysPerRequest <= 1 && !s.KeysOnly && !s.CountOnly }

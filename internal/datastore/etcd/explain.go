@@ -11,12 +11,13 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/secrets"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 // explain adds a reason and advice to an error of an address.
 func explain(err error, endpoint string) error {
-	return reach.Explain(err, endpoint, explainTLS, explainAuth, explainHealth, explainNetwork)
+	return reach.Explain(err, endpoint, secrets.Explain, explainAuth, explainHealth, explainNetwork)
 }
 
 // explainHealth explains the errors by which etcd reports its own state.

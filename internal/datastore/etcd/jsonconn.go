@@ -92,10 +92,13 @@ func (d *Driver) whyNoGateway(ctx context.Context, endpoint string, creds *crede
 	case codeOf(err) == codes.Unimplemented:
 		return load.Errorf(results.FailureUnsupported,
 			"%s has no gRPC gateway, to which the transport JSON sends its requests: remove --enable-grpc-gateway=false from etcd's flags, or set spec.load.transport: Client", endpoint)
-	case strings.Contains(err.Error(), "CommonName") && creds.client != nil:
+	case strings.Contains(err.Error(), "CommonName") && creds.certificates != nil && creds.certificates.Client != nil:
+		client := creds.certificates.Client
 		return load.Errorf(results.FailureAuthenticationFailed,
-			"the gRPC gateway of %s refuses every request with a client certificate that has a common name (%s: %.100q), because authentication is enabled: use a certificate without one and set spec.target.auth, or set spec.load.transport: Client",
-			endpoint, creds.client.name, creds.client.Subject.CommonName)
+			"the gRPC gateway of %s refuses every request with a client certificate that has a common name (%s: "+
+				"%.100q), because authentication is enabled: use a certificate without one and set "+
+				"spec.target.auth, or set spec.load.transport: Client",
+			endpoint, client.Name, client.Subject.CommonName)
 	}
 	return d.whyNotReady(ctx, endpoint, err)
 }

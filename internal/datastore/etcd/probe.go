@@ -12,16 +12,13 @@ import (
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/secrets"
 )
 
 // probeTimeout bounds one probe of an address.
 const probeTimeout = 5 * time.Second
 
-var (
-	errServesTLS   = errors.New("found TLS, wanted plain text")
-	errServesPlain = errors.New("found plain text, wanted TLS")
-	errNoHTTP2     = errors.New("found no HTTP/2 settings at the start of the connection")
-)
+var errNoHTTP2 = errors.New("found no HTTP/2 settings at the start of the connection")
 
 // probeAll checks all addresses. It returns a lost quorum if an answering address reports one. Otherwise it returns the
 // first address's error, in the plan's order, and names the other addresses with an error. skipped has the addresses that the
@@ -74,7 +71,7 @@ func (d *Driver) probe(ctx context.Context, endpoint string) error {
 	if errors.Is(err, reach.ErrClosed) || errors.Is(err, errNoHTTP2) {
 		err = d.mismatch(ctx, endpoint, err)
 	}
-	return explain(creds.refusal(err), endpoint)
+	return explain(creds.certificates.Refusal(err), endpoint)
 }
 
 // mismatch checks whether a server that closed the connection speaks TLS instead of plain text, or the reverse. etcd
@@ -82,14 +79,14 @@ func (d *Driver) probe(ctx context.Context, endpoint string) error {
 func (d *Driver) mismatch(ctx context.Context, endpoint string, err error) error {
 	if d.plan.Target.TLS != nil {
 		if dialAndGreet(ctx, endpoint, nil) == nil {
-			return errServesPlain
+			return secrets.ErrServesPlain
 		}
 		return err
 	}
 	// Only a greeting is sent over this connection, so the server's certificate does not matter.
 	closed := dialAndGreet(ctx, endpoint, &tls.Config{InsecureSkipVerify: true})
 	if closed == nil || strings.Contains(closed.Error(), "remote error: tls: ") {
-		return errServesTLS
+		return secrets.ErrServesTLS
 	}
 	return err
 }

@@ -352,5 +352,5 @@ func (c *claims) IsTooLarge(error) bool { return false }
 
 // Settle implements ownership.Store.
 func (c *claims) Settle(ctx context.Context, err error) error {
-	return settled(ctx, err, c.driver.addresses())
+	return settled(ctx, err, c.driver.addresses.String())
 }

@@ -33,7 +33,7 @@ func NewLeftovers(t plan.Target) *ownership.Leftovers {
 
 // Settle implements ownership.Searcher.
 func (s searcher) Settle(ctx context.Context, err error) error {
-	return settled(ctx, err, s.addresses())
+	return settled(ctx, err, s.addresses.String())
 }
 
 // Claims implements ownership.Searcher. A run has no leases in ZooKeeper.

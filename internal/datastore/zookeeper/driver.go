@@ -2,7 +2,6 @@ package zookeeper
 
 import (
 	"context"
-	"strings"
 	"sync"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
@@ -19,10 +18,11 @@ type Driver struct {
 	*ownership.TargetLock
 	run *ownership.Run
 
-	plan     plan.Plan
-	index    int
-	tree     tree
-	requests load.RequestCounter
+	plan      plan.Plan
+	index     int
+	addresses *reach.Addresses
+	tree      tree
+	requests  load.RequestCounter
 
 	// opening is held while the control session is opened.
 	opening sync.Mutex
@@ -31,8 +31,6 @@ type Driver struct {
 	// control carries claims, deletions and checks. load has the sessions of the load.
 	control *session
 	load    []*session
-	// reached are the addresses of the plan that the last preflight has reached. Only these get load.
-	reached []string
 	// locking has the lock of the target.
 	locking *session
 	// lost is how many control sessions were dropped.
@@ -49,7 +47,7 @@ var (
 // New returns the driver of the pod with this index. It reads nothing and connects to
 // nothing yet.
 func New(p plan.Plan, index int) *Driver {
-	d := &Driver{plan: p, index: index, tree: treeOf(p.Run, p.RunUID)}
+	d := &Driver{plan: p, index: index, addresses: reach.NewAddresses(p, index), tree: treeOf(p.Run, p.RunUID)}
 	d.run = &ownership.Run{Prefix: p.Prefix, UID: p.RunUID, Pod: index, Things: d.tree.written, RequestTimeoutSeconds: p.Load.RequestTimeoutSeconds}
 	own := d.ownClaims()
 	d.Ownership, d.TargetLock = ownership.New(d.run, own), ownership.NewTargetLock(d.run, targetLock{own})
@@ -59,7 +57,7 @@ func New(p plan.Plan, index int) *Driver {
 // Connect implements load.Driver. Each connection stays with one server: after a loss it
 // reconnects to the same one.
 func (d *Driver) Connect(ctx context.Context, connection int) (load.Conn, error) {
-	endpoint := d.endpointOf(connection)
+	endpoint := d.addresses.Of(connection)
 	var s *session
 	err := reach.Repeat(ctx, passes, func(ctx context.Context) (err error) {
 		s, err = d.open(ctx, d.frameBytes(), endpoint)
@@ -72,22 +70,6 @@ func (d *Driver) Connect(ctx context.Context, connection int) (load.Conn, error)
 	defer d.mutex.Unlock()
 	d.load = append(d.load, s)
 	return &conn{session: s, tree: d.tree}, nil
-}
-
-// endpointOf returns the address of the connection with this global index.
-func (d *Driver) endpointOf(connection int) string {
-	endpoints := d.loaded()
-	return endpoints[connection%len(endpoints)]
-}
-
-// loaded returns the addresses that get load: all but those that the run skips.
-func (d *Driver) loaded() []string {
-	d.mutex.Lock()
-	defer d.mutex.Unlock()
-	if d.reached == nil {
-		return d.plan.Target.Endpoints
-	}
-	return d.reached
 }
 
 // Requests implements load.Driver. A request is counted when it is written to a
@@ -116,6 +98,3 @@ func (d *Driver) Close() error {
 	closing.Wait()
 	return nil
 }
-
-// addresses names the target in errors that are not about one address.
-func (d *Driver) addresses() string { return strings.Join(d.plan.Target.Endpoints, ", ") }

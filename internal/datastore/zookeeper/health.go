@@ -161,12 +161,6 @@ func (d *Driver) healthOfAll(ctx context.Context) (all []health, skipped map[str
 			return nil, nil, err
 		}
 	}
-	reached, skipped, err := reach.Reachable(d.plan.Target, errs)
-	if err != nil {
-		return nil, nil, err
-	}
-	d.mutex.Lock()
-	d.reached = reach.Pick(endpoints, reached)
-	d.mutex.Unlock()
-	return reach.Pick(found, reached), skipped, nil
+	reached, skipped, err := d.addresses.Skip(errs)
+	return reach.Pick(found, reached), skipped, err
 }

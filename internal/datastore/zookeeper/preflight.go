@@ -2,8 +2,6 @@ package zookeeper
 
 import (
 	"context"
-	"fmt"
-	"hash/fnv"
 	"slices"
 	"strings"
 	"sync"
@@ -18,7 +16,7 @@ import (
 // Preflight implements load.Driver.
 func (d *Driver) Preflight(ctx context.Context) (*results.Target, members.View, error) {
 	target, view, err := d.preflight(ctx)
-	return target, view, settled(ctx, err, d.addresses())
+	return target, view, settled(ctx, err, d.addresses.String())
 }
 
 func (d *Driver) preflight(ctx context.Context) (*results.Target, members.View, error) {
@@ -36,14 +34,14 @@ func (d *Driver) preflight(ctx context.Context) (*results.Target, members.View, 
 		return nil, members.View{}, err
 	}
 	voters, unlisted := d.voters(ctx)
-	target := &results.Target{ClusterID: hashed(d.identity(voters)...), Unlisted: unlisted, Skipped: skipped}
+	target := &results.Target{ClusterID: reach.Hashed(d.identity(voters)...), Unlisted: unlisted, Skipped: skipped}
 	view := members.View{At: time.Now(), Members: map[string]members.State{}, Voters: voters}
-	for i, endpoint := range d.loaded() {
+	for i, endpoint := range d.addresses.Loaded() {
 		h := all[i]
 		target.Members = append(target.Members, results.Member{
-			ID: hashed(endpoint), Name: endpoint, Endpoint: endpoint, Version: h.version, Leader: h.leads,
+			ID: reach.Hashed(endpoint), Name: endpoint, Endpoint: endpoint, Version: h.version, Leader: h.leads,
 		})
-		view.Members[hashed(endpoint)] = h.state(endpoint)
+		view.Members[reach.Hashed(endpoint)] = h.state(endpoint)
 	}
 	return target, view, nil
 }
@@ -51,7 +49,7 @@ func (d *Driver) preflight(ctx context.Context) (*results.Target, members.View, 
 // checkEnsemble refuses addresses of several ensembles, which have several leaders.
 func (d *Driver) checkEnsemble(all []health) error {
 	leader := ""
-	for i, endpoint := range d.loaded() {
+	for i, endpoint := range d.addresses.Loaded() {
 		switch {
 		case !all[i].leads:
 		case leader != "":
@@ -72,19 +70,12 @@ func (d *Driver) identity(voters []string) []string {
 	return slices.Sorted(slices.Values(d.plan.Target.Endpoints))
 }
 
-// hashed derives an ID from strings.
-func hashed(words ...string) string {
-	sum := fnv.New64a()
-	_, _ = sum.Write([]byte(strings.Join(words, "\n")))
-	return fmt.Sprintf("%016x", sum.Sum64())
-}
-
 // state is the server's view of the ensemble. Only the leader reports who leads.
 func (h health) state(endpoint string) members.State {
 	s := members.State{Version: h.version}
 	if h.leads {
 		// The epoch of a standalone server is 0, and a term must not be.
-		s.Leader, s.Term = hashed(endpoint), h.epoch+1
+		s.Leader, s.Term = reach.Hashed(endpoint), h.epoch+1
 	}
 	return s
 }
@@ -94,7 +85,7 @@ func (d *Driver) View(ctx context.Context) members.View {
 	view := members.View{At: time.Now(), Members: map[string]members.State{}}
 	var mutex sync.Mutex
 	var asking sync.WaitGroup
-	for _, endpoint := range d.loaded() {
+	for _, endpoint := range d.addresses.Loaded() {
 		asking.Go(func() {
 			h, err := d.healthOf(ctx, endpoint)
 			state := h.state(endpoint)
@@ -103,7 +94,7 @@ func (d *Driver) View(ctx context.Context) members.View {
 			}
 			mutex.Lock()
 			defer mutex.Unlock()
-			view.Members[hashed(endpoint)] = state
+			view.Members[reach.Hashed(endpoint)] = state
 		})
 	}
 	asking.Go(func() { view.Voters, _ = d.voters(ctx) })
@@ -119,7 +110,7 @@ const configuration = "/zookeeper/config"
 func (d *Driver) voters(ctx context.Context) (voters []string, unlisted string) {
 	config, err := d.read(ctx, configuration)
 	if err != nil {
-		return nil, explain(err, d.addresses()).Error()
+		return nil, explain(err, d.addresses.String()).Error()
 	}
 	for line := range strings.Lines(config.data) {
 		server, at, _ := strings.Cut(strings.TrimSpace(line), "=")
@@ -129,7 +120,7 @@ func (d *Driver) voters(ctx context.Context) (voters []string, unlisted string) 
 	}
 	slices.Sort(voters)
 	if len(voters) == 0 && len(d.plan.Target.Endpoints) == 1 {
-		voters = []string{hashed(d.plan.Target.Endpoints[0])}
+		voters = []string{reach.Hashed(d.plan.Target.Endpoints[0])}
 	}
 	return voters, ""
 }
@@ -141,26 +132,13 @@ const controlConnections = 2
 // checkConnections compares this pod's connections to each server with its maxClientCnxns. If a server does not report
 // it, Connect fails and explains the limit.
 func (d *Driver) checkConnections(ctx context.Context) error {
-	part, err := d.plan.Part(d.index)
-	if err != nil {
-		return err
-	}
-	wanted := map[string]int{}
-	for c := range part.Connections {
-		wanted[d.endpointOf(part.FirstConnection+c)]++
-	}
-	endpoints := d.loaded()
+	endpoints := d.addresses.Loaded()
 	return reach.Troubles(endpoints, reach.All(endpoints, func(i int) error {
 		most, known := d.mostConnections(ctx, endpoints[i])
-		carrying := wanted[endpoints[i]]
-		if sum := carrying + controlConnections; known && most > 0 && sum > most {
-			return load.Errorf(results.FailureTargetUnhealthy,
-				"%s takes %d connections from one address (maxClientCnxns), and this client pod needs %d: %d for "+
-					"the load and %d beside it. Raise maxClientCnxns in zoo.cfg, lower spec.load.connections, or "+
-					"raise spec.load.pods",
-				endpoints[i], most, sum, carrying, controlConnections)
+		if !known {
+			return nil
 		}
-		return nil
+		return d.addresses.Fit(endpoints[i], most, controlConnections, "maxClientCnxns in zoo.cfg")
 	}))
 }
 
@@ -182,7 +160,7 @@ func (d *Driver) guard(ctx context.Context) error {
 		if found.exists {
 			return load.Errorf(results.FailureControlPlaneTarget,
 				"%s holds the znode %s, which %s uses: a load can take that system down. Name another ZooKeeper, or set spec.guard.acknowledgeControlPlane: true to load this one",
-				d.addresses(), tenant.root, tenant.name)
+				d.addresses.String(), tenant.root, tenant.name)
 		}
 	}
 	return nil

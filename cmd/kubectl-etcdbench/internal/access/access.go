@@ -20,6 +20,7 @@ import (
 const (
 	tlsDir     = "tls-dir"
 	authDir    = "auth-dir"
+	tokenFile  = "token-file"
 	serverName = "tls-server-name"
 )
 
@@ -30,6 +31,8 @@ type Flags struct {
 	Endpoints []string
 	// TLSDir and AuthDir are folders with the files of the Secrets. A command that has these flags defines them.
 	TLSDir, AuthDir string
+	// tokenFile has the token of a store that has tokens in place of users.
+	tokenFile string
 	// ServerName replaces the host of each address in the check of certificates.
 	ServerName string
 
@@ -64,7 +67,12 @@ func (f *Flags) Define(set *pflag.FlagSet, where string) {
 
 // Names are the flags that need a run on this machine.
 func Names() []string {
-	return append(slices.Sorted(maps.Keys(tlsFiles)), serverName, user, password, discoverySRV, discoverySRVName, insecureDiscovery, tlsDir, authDir)
+	return append(slices.Sorted(maps.Keys(tlsFiles)), serverName, user, password, discoverySRV, discoverySRVName, insecureDiscovery, tlsDir, authDir, tokenFile)
+}
+
+// DefineToken defines the flag for a token, which etcd does not take.
+func (f *Flags) DefineToken(set *pflag.FlagSet, where string) {
+	set.StringVar(&f.tokenFile, tokenFile, "", where+"send the token in this `FILE`, to a store that takes tokens and no users")
 }
 
 // FirstGiven returns the first of some flags that is on the command line, or "".
@@ -84,7 +92,7 @@ func (f *Flags) FromEnvironment() {
 			f.take(flag, value)
 		}
 	}
-	if f.AuthDir == "" {
+	if f.AuthDir == "" && f.tokenFile == "" {
 		f.take(user, &f.user)
 		f.take(password, &f.password)
 	}
@@ -152,12 +160,14 @@ func (f *Flags) checkTLS() error {
 }
 
 func (f *Flags) checkUser() error {
-	given := f.FirstGiven(user, password)
+	given := f.FirstGiven(user, password, tokenFile)
 	switch {
 	case f.given(authDir) && f.AuthDir == "":
 		return errors.New("--auth-dir: wanted a folder with the files username and password, found an empty name")
 	case f.AuthDir != "" && given != "":
-		return errors.New("--auth-dir and --user both give a user: remove one of them")
+		return fmt.Errorf("--auth-dir and --%s both give credentials: remove one of them", given)
+	case f.tokenFile != "" && given != tokenFile:
+		return fmt.Errorf("--token-file and --%s both give credentials: remove one of them", given)
 	case f.given(password) && f.user == "":
 		return errors.New("--password needs --user: add the name of the user")
 	case strings.Contains(f.user, ":") && f.given(user) && f.given(password):
@@ -165,7 +175,15 @@ func (f *Flags) checkUser() error {
 	case f.user != "" && !strings.Contains(f.user, ":") && f.password == "":
 		return fmt.Errorf("%s: wanted a password for %q, found none: set ETCDCTL_PASSWORD, or add --password", f.By(user), f.user)
 	}
+	if isFile(filepath.Join(f.AuthDir, plan.TokenFile)) {
+		return checkFolder("--auth-dir", f.AuthDir, plan.TokenFile)
+	}
 	return checkFolder("--auth-dir", f.AuthDir, plan.UsernameFile, plan.PasswordFile)
+}
+
+func isFile(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // checkFolder returns an error if a flag names a folder without the files that a run needs.
@@ -198,11 +216,13 @@ func (f *Flags) TLSBy() string {
 	return ""
 }
 
-// UserBy is the flag or the variable that gives a user; empty if none does.
+// UserBy is the flag or the variable that gives a user or a token; empty if none does.
 func (f *Flags) UserBy() string {
 	switch {
 	case f.AuthDir != "":
 		return "--auth-dir"
+	case f.tokenFile != "":
+		return "--token-file"
 	case f.user != "":
 		return f.By(user)
 	}
@@ -234,13 +254,15 @@ func (f *Flags) name(flag, value string) string {
 	return "--" + flag + " " + value
 }
 
-// User returns the user; nil without one.
+// User returns the user or the token; nil without one.
 func (f *Flags) User() plan.Given {
 	switch {
 	case f.UserBy() == "":
 		return nil
 	case f.AuthDir != "":
-		return inFolder("--auth-dir", f.AuthDir, plan.UsernameFile, plan.PasswordFile)
+		return inFolder("--auth-dir", f.AuthDir, plan.UsernameFile, plan.PasswordFile, plan.TokenFile)
+	case f.tokenFile != "":
+		return plan.Given{plan.TokenFile: {Name: "--token-file " + f.tokenFile, Path: f.tokenFile}}
 	}
 	name, word, found := strings.Cut(f.user, ":")
 	by := "the password of " + f.By(user)
@@ -250,12 +272,12 @@ func (f *Flags) User() plan.Given {
 	return plan.Given{plan.UsernameFile: {Name: "the name of " + f.By(user), Content: name}, plan.PasswordFile: {Name: by, Content: word}}
 }
 
-// inFolder returns the first of the files, and those of the others that exist.
+// inFolder returns those of the files that exist.
 func inFolder(flag, folder string, files ...string) plan.Given {
 	given := plan.Given{}
-	for i, file := range files {
+	for _, file := range files {
 		path := filepath.Join(folder, file)
-		if _, err := os.Stat(path); err == nil || i == 0 {
+		if isFile(path) {
 			given[file] = plan.Source{Name: flag + " " + path, Path: path}
 		}
 	}

@@ -95,6 +95,11 @@ func TestTheNamesOfCredentials(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	tokens := t.TempDir()
+	token := filepath.Join(tokens, plan.TokenFile)
+	if err := os.WriteFile(token, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	in := func(flag, file string) plan.Source {
 		path := filepath.Join(folder, file)
 		return plan.Source{Name: flag + " " + path, Path: path}
@@ -115,7 +120,10 @@ func TestTheNamesOfCredentials(t *testing.T) {
 		"folders outweigh": {args: []string{"--tls-dir", folder, "--auth-dir", folder}, variables: map[string]string{"ETCDCTL_CACERT": "ca.pem", "ETCDCTL_USER": "root:x"},
 			tls:  plan.Given{plan.CAFile: in("--tls-dir", plan.CAFile), plan.CertFile: in("--tls-dir", plan.CertFile)},
 			user: plan.Given{plan.UsernameFile: in("--auth-dir", plan.UsernameFile), plan.PasswordFile: in("--auth-dir", plan.PasswordFile)}},
-		"nothing": {},
+		"a token": {args: []string{"--token-file", "t"}, variables: map[string]string{"ETCDCTL_USER": "root:x"},
+			user: plan.Given{plan.TokenFile: {Name: "--token-file t", Path: "t"}}},
+		"a folder with a token": {args: []string{"--auth-dir", tokens}, user: plan.Given{plan.TokenFile: {Name: "--auth-dir " + token, Path: token}}},
+		"nothing":               {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for variable, value := range tc.variables {

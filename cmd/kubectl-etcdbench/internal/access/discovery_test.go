@@ -75,6 +75,7 @@ func flagsOf(t *testing.T, args ...string) *Flags {
 	set.StringVar(&f.TLSDir, tlsDir, "", "")
 	set.StringVar(&f.AuthDir, authDir, "", "")
 	f.Define(set, "")
+	f.DefineToken(set, "")
 	if err := set.Parse(args); err != nil {
 		t.Fatal(err)
 	}

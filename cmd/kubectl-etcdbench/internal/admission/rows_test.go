@@ -75,11 +75,11 @@ func pairs(words []string) map[string]string {
 
 // bases has the workload of a good run on each store.
 var bases = map[spec.Datastore]string{
-	spec.Etcd: `{type: Put, put: {}}`, spec.Kine: `{type: Kubernetes, kubernetes: {profile: Small}}`, spec.ZooKeeper: `{type: Put, put: {}}`, lake: `{type: Put, put: {}}`,
+	spec.Etcd: `{type: Put, put: {}}`, spec.Kine: `{type: Kubernetes, kubernetes: {profile: Small}}`, spec.ZooKeeper: `{type: Put, put: {}}`, spec.Consul: `{type: Put, put: {}}`, lake: `{type: Put, put: {}}`,
 }
 
 // operations has an operation of each base.
-var operations = map[spec.Datastore]string{spec.Etcd: "Put", spec.Kine: "OptimisticPut", spec.ZooKeeper: "Put", lake: "Put"}
+var operations = map[spec.Datastore]string{spec.Etcd: "Put", spec.Kine: "OptimisticPut", spec.ZooKeeper: "Put", spec.Consul: "Put", lake: "Put"}
 
 func manifest(t *testing.T, d spec.Datastore, edits map[string]string) *unstructured.Unstructured {
 	t.Helper()

@@ -189,6 +189,13 @@ func limits() (all []value) {
 			}
 		}
 	}
+	for name, settings := range map[string]string{"one key": "keysPerRequest: 1", "two keys": "keysPerRequest: 2", "names of keys": "keysOnly: true", "a number of keys": "countOnly: true"} {
+		edits := map[string]string{"workload": "{type: Range, range: {keys: {count: 10}, " + settings + "}}"}
+		all = append(all, value{"reads of " + name, edits, func(d spec.Datastore, row spec.Store) []condition {
+			reads := slices.Contains(row.Workloads, spec.VariantRangeWhole)
+			return []condition{{"spec.workload", "workload", reads}, {"spec.workload.range", "workload.range", name == "one key" || row.Keys.Ranges || !reads && d != lake}}
+		}})
+	}
 	rewrites := func(l spec.KeyLimits) bool { return l.Rewrites }
 	puts("keys written again", "spec.load.requests", "load.requests", "count: 10", "1", "{requests: 11}", rewrites)
 	puts("a duration", "spec.load.requests", "load.requests", "count: 10", "1", "{durationSeconds: 1}", rewrites)
@@ -200,7 +207,7 @@ func limits() (all []value) {
 func targets(members []string) []value {
 	all := []value{
 		simple("TLS", "spec.target.tls", "target.tls", func(row spec.Store) bool { return row.TLS }, "target.tls", "{secretName: a}"),
-		simple("a user", "spec.target.auth", "target.auth", func(row spec.Store) bool { return row.Users }, "target.auth", "{secretName: a}"),
+		simple("a user", "spec.target.auth", "target.auth", func(row spec.Store) bool { return len(row.Auth) > 0 }, "target.auth", "{secretName: a}"),
 		simple("two addresses", "spec.target.endpoints", "target.endpoints", func(row spec.Store) bool { return row.Addresses }, "target.endpoints", `["a:1", "b:1"]`),
 	}
 	for _, name := range members {

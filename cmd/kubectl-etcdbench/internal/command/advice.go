@@ -21,6 +21,7 @@ func (f *runFlags) accessPhrases() map[string]advice.Flag {
 	phrases := map[string]advice.Flag{
 		"set " + tlsField: flag("add --cacert"), "remove " + tlsField: flag("remove " + ca), "set " + serverNameField: flag("add --tls-server-name"),
 		"set " + authField: flag("add --user"), "check " + authField: flag("check " + user), "separately (" + authField + ")": flag("with --user"),
+		"in " + authField: flag("with --token-file"),
 	}
 	if f.access.TLSDir != "" {
 		ca, pair = "ca.crt in --tls-dir", "tls.crt and tls.key in --tls-dir"

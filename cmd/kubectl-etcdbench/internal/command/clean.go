@@ -89,6 +89,7 @@ func (t *tool) cleanCommand() *cobra.Command {
 	f.target.given, f.target.local = flags.Changed, true
 	flags.StringSliceVar(&f.target.access.Endpoints, "endpoints", nil, "addresses of the store, as `HOST:PORT,...`")
 	f.target.access.Define(flags, "")
+	f.target.access.DefineToken(flags, "")
 	flags.StringVar(&f.store, "datastore", "", fmt.Sprintf("the store, one of %v (default an etcd or a kine)", spec.Datastores()))
 	flags.BoolVar(&f.all, "yes", false, "remove all prefixes that no run uses")
 	flags.DurationVar(&f.quiet, "unchanged-for", leastQuiet, "remove only what has not changed for this time, at least "+leastQuiet.String()+"; longer for a run with a long request time-out")
@@ -124,13 +125,9 @@ func (t *tool) clean(f *cleanFlags, prefixes []string) error {
 			return err
 		}
 	}
-	target, err := f.target.planTarget()
+	target, err := f.planTarget()
 	if err != nil {
 		return err
-	}
-	target.Datastore = spec.Datastore(f.store)
-	if traits, named := target.Datastore.Store(); named && (!traits.TLS && target.TLS != nil || !traits.Users && target.Auth != nil) {
-		return fmt.Errorf("%s is reached in plain text and without a user: remove the flags and variables for TLS and user", target.Datastore)
 	}
 	c := &cleaner{tool: t, leftovers: datastore.Leftovers(target), owners: owners, quiet: f.quiet}
 	defer c.leftovers.Close()
@@ -142,21 +139,25 @@ func (t *tool) clean(f *cleanFlags, prefixes []string) error {
 }
 
 // planTarget returns the target of the flags.
-func (f *runFlags) planTarget() (target plan.Target, err error) {
-	for _, e := range f.access.Endpoints {
+func (f *cleanFlags) planTarget() (target plan.Target, err error) {
+	given := f.target.access
+	for _, e := range given.Endpoints {
 		switch problem := access.Problem(e); {
 		case problem != "":
-			return target, fmt.Errorf("%s: %s", f.access.EndpointsBy(), problem)
-		case strings.HasPrefix(e, "https://") && f.access.TLSBy() == "":
-			return target, fmt.Errorf("%s: %s needs a CA certificate: add --cacert", f.access.EndpointsBy(), e)
+			return target, fmt.Errorf("%s: %s", given.EndpointsBy(), problem)
+		case strings.HasPrefix(e, "https://") && given.TLSBy() == "":
+			return target, fmt.Errorf("%s: %s needs a CA certificate: add --cacert", given.EndpointsBy(), e)
 		}
 	}
-	target.Endpoints = v1alpha1.HostPorts(f.access.Endpoints)
-	if given := f.access.TLS(); given != nil {
-		target.TLS = &plan.TLS{Given: given, ServerName: f.access.ServerName}
+	target.Datastore, target.Endpoints = spec.Datastore(f.store), v1alpha1.HostPorts(given.Endpoints)
+	if files := given.TLS(); files != nil {
+		target.TLS = &plan.TLS{Given: files, ServerName: given.ServerName}
 	}
-	if given := f.access.User(); given != nil {
-		target.Auth = &plan.Auth{Given: given}
+	if files := given.User(); files != nil {
+		target.Auth = &plan.Auth{Given: files}
+	}
+	if row, named := target.Datastore.Store(); named && (!row.TLS && target.TLS != nil || len(row.Auth) == 0 && target.Auth != nil) {
+		return target, fmt.Errorf("%s is reached in plain text and without a user: remove the flags and variables for TLS and user", target.Datastore)
 	}
 	return target, datastore.CheckCredentials(target)
 }

@@ -55,7 +55,7 @@ func (f *following) addOutputFlags(flags *pflag.FlagSet, updates string) {
 		"perfdash is for Kubernetes's performance dashboard")
 	flags.DurationVar(&f.interval, "interval", time.Second, "time between two lines of -o jsonl, for example 5s. "+
 		"The numbers change "+updates+"; with a shorter time, there is a line for each change. "+
-			"A line is also written whenever the field state (STATE of the run) or phase (the stage of the client pod that is furthest behind) changes")
+		"A line is also written whenever the field state (STATE of the run) or phase (the stage of the client pod that is furthest behind) changes")
 }
 
 func (f *following) check() (err error) {

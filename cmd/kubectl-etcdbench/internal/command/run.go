@@ -107,11 +107,13 @@ func (t *tool) runCommand() *cobra.Command {
 		"and tls.crt and tls.key if etcd asks for a client certificate. They replace the Secret of "+
 		"spec.target.tls. Required if the manifest sets spec.target.tls, except with --embedded-members: embedded "+
 		"members have no TLS")
-	flags.StringVar(&f.access.AuthDir, "auth-dir", "", "with --local: log in to etcd with the files username and "+
-		"password of `FOLDER`. They replace the Secret of spec.target.auth. Required if the manifest sets "+
-		"spec.target.auth, except with --embedded-members: embedded members have no users")
+	flags.StringVar(&f.access.AuthDir, "auth-dir", "", "with --local: log in with the files username and password "+
+		"of `FOLDER`, or with its file token for a store that takes tokens. They replace the Secret of "+
+		"spec.target.auth. Required if the manifest sets spec.target.auth, except with --embedded-members: "+
+		"embedded members have no users")
 	flags.StringVar(&f.baseline, "baseline", "", "with --local: `FILE` has the suite that spec.compare.baseline.suite names, as \"run -o json\" wrote it")
 	f.access.Define(flags, "with --local: ")
+	f.access.DefineToken(flags, "with --local: ")
 	flags.BoolVar(&f.find.findRate, "find-rate", false, "find the highest rate of requests that meets the manifest's objectives. It runs the manifest about 20 times with other rates")
 	flags.Int64Var(&f.find.minRate, "min-rate", 10, "with --find-rate: try `N` requests per second or more")
 	flags.Int64Var(&f.find.maxRate, "max-rate", 1_000_000, "with --find-rate: try `N` requests per second or fewer")

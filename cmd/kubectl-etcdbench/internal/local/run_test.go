@@ -368,6 +368,7 @@ func TestValidate(t *testing.T) {
 		"certificates are damaged":    {mixed(endpoints, withTLS), Options{TLS: plan.Given{plan.CAFile: {Name: "--cacert x", Content: "x"}}}, "--cacert x"},
 		"certificates, plain members": {mixed(endpoints, withTLS, withAuth), Options{EmbeddedMembers: 1}, ""},
 		"user without folder":         {mixed(endpoints, withAuth), Options{}, "--auth-dir"},
+		"a token in place of a user":  {mixed(endpoints, withAuth), Options{User: plan.Given{plan.TokenFile: {Content: "a"}}}, "needs a username"},
 		"user and certificates":       {mixed(endpoints, withAuth, withTLS), Options{User: plan.Given{plan.UsernameFile: {Content: "a"}, plan.PasswordFile: {Content: "b"}}, TLS: certificates}, ""},
 	}
 	for name, tc := range cases {

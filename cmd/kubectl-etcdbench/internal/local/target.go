@@ -3,6 +3,8 @@ package local
 import (
 	"fmt"
 	"net"
+	"slices"
+	"strings"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
@@ -31,6 +33,7 @@ type Options struct {
 // Validate returns the reason why the run cannot run on this machine, or nil.
 func (o Options) Validate(run *v1alpha1.EtcdBenchmark) error {
 	t := run.Spec.Target
+	row, _ := t.Datastore.Store()
 	embedded := o.EmbeddedMembers > 0
 	switch {
 	case o.EmbeddedMembers < 0 || o.EmbeddedMembers > MaxEmbeddedMembers:
@@ -48,9 +51,9 @@ func (o Options) Validate(run *v1alpha1.EtcdBenchmark) error {
 			"put its files (%s, %s, %s) into a folder and give it with --tls-dir, or give them with --cacert, --cert and --key", t.TLS.SecretName, plan.CAFile, plan.CertFile, plan.KeyFile)
 	case !embedded && t.Auth != nil && o.User == nil:
 		return fmt.Errorf("spec.target.auth names the Secret %s of a cluster: "+
-			"put its files (%s, %s) into a folder and give it with --auth-dir, or give the user with --user and --password", t.Auth.SecretName, plan.UsernameFile, plan.PasswordFile)
+			"put its files (%s) into a folder and give it with --auth-dir, or give the %s", t.Auth.SecretName, strings.Join(row.Auth, ", "), authFlags(row))
 	}
-	given := plan.Target{}
+	given := plan.Target{Datastore: t.Datastore}
 	if o.TLS != nil {
 		given.TLS = &plan.TLS{}
 	}
@@ -58,6 +61,14 @@ func (o Options) Validate(run *v1alpha1.EtcdBenchmark) error {
 		given.Auth = &plan.Auth{}
 	}
 	return datastore.CheckCredentials(o.access(given))
+}
+
+// authFlags are the flags that give what a store takes.
+func authFlags(row spec.Store) string {
+	if slices.Contains(row.Auth, plan.TokenFile) {
+		return "token with --token-file"
+	}
+	return "user with --user and --password"
 }
 
 // access puts what replaces the Secrets of a target into it.

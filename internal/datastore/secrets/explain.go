@@ -1,4 +1,4 @@
-package etcd
+package secrets
 
 import (
 	"crypto/tls"
@@ -12,7 +12,14 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-func explainTLS(err error) (results.FailureReason, string) {
+// A server and its client disagree about TLS.
+var (
+	ErrServesTLS   = errors.New("found TLS, wanted plain text")
+	ErrServesPlain = errors.New("found plain text, wanted TLS")
+)
+
+// Explain explains the errors of TLS, as reach.Explanation.
+func Explain(err error) (results.FailureReason, string) {
 	const reason = results.FailureTLSFailed
 	if what := explainMember(err); what != "" {
 		return reason, what
@@ -20,10 +27,10 @@ func explainTLS(err error) (results.FailureReason, string) {
 	if refused, ok := errors.AsType[refusedClient](err); ok {
 		return reason, "refuses the client certificate: " + refused.why + "; give one that the target accepts"
 	}
-	if errors.Is(err, errServesTLS) {
+	if errors.Is(err, ErrServesTLS) {
 		return reason, "serves TLS; set spec.target.tls"
 	}
-	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok || errors.Is(err, errServesPlain) {
+	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok || errors.Is(err, ErrServesPlain) {
 		return reason, "does not speak TLS; remove spec.target.tls, or use the port that serves TLS"
 	}
 	text := err.Error()
@@ -106,19 +113,19 @@ func isAboutClient(text string) bool {
 		func(alert string) bool { return strings.Contains(text, "tls: "+alert) })
 }
 
-// refusal adds to a server's refusal what is wrong with the client certificate, if that can be seen here.
-func (c *credentials) refusal(err error) error {
-	if err == nil || c.client == nil || !isAboutClient(err.Error()) {
+// Refusal adds to a server's refusal what is wrong with the client certificate, if that can be seen here.
+func (c *TLS) Refusal(err error) error {
+	if err == nil || c == nil || c.Client == nil || !isAboutClient(err.Error()) {
 		return err
 	}
-	usages := c.client.ExtKeyUsage
-	switch why := outOfDate(c.client.Certificate, time.Now()); {
+	usages := c.Client.ExtKeyUsage
+	switch why := outOfDate(c.Client.Certificate, time.Now()); {
 	case why != "":
-		return refusedClient{err, c.client.name + " " + why}
+		return refusedClient{err, c.Client.Name + " " + why}
 	case len(usages) > 0 && !slices.Contains(usages, x509.ExtKeyUsageClientAuth) && !slices.Contains(usages, x509.ExtKeyUsageAny):
-		return refusedClient{err, c.client.name + " is not for client authentication, by its extended key usages"}
+		return refusedClient{err, c.Client.Name + " is not for client authentication, by its extended key usages"}
 	case strings.Contains(err.Error(), "tls: unknown certificate authority"):
-		return refusedClient{err, fmt.Sprintf("the target does not know the CA that signed %s, %.100q", c.client.name, c.client.Issuer.String())}
+		return refusedClient{err, fmt.Sprintf("the target does not know the CA that signed %s, %.100q", c.Client.Name, c.Client.Issuer.String())}
 	}
 	return err
 }

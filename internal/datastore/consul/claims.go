@@ -1,0 +1,116 @@
+package consul
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+)
+
+// claims is ownership.Store for Consul.
+type claims struct {
+	ownership.Named
+	driver *Driver
+}
+
+// batchKeys and a check of the marker are as many operations as every Consul takes in a transaction.
+const batchKeys = 63
+
+func (d *Driver) claimsOf(run *ownership.Run, names func(context.Context) (ownership.Names, error)) *claims {
+	return &claims{driver: d, Named: ownership.Named{Deleter: kv{d}, Names: names, Batch: batchKeys, Markers: ownership.Markers{KV: kv{d}, Run: run, Keys: ownership.Keyspace{
+		Folder: run.Prefix, IsOwn: func(name string) bool { return isOwn(run.Prefix, name) },
+	}}}}
+}
+
+// isOwn reports whether a key under a prefix can be one of the load: a number.
+func isOwn(prefix, name string) bool {
+	digits, under := strings.CutPrefix(name, prefix)
+	return under && digits != "" && strings.Trim(digits, "0123456789") == ""
+}
+
+// ownClaims are the claims of the driver's own run, whose keys are the first numbers.
+func (d *Driver) ownClaims(run *ownership.Run) *claims {
+	writer := d.plan.KeyWriter()
+	return d.claimsOf(run, func(context.Context) (ownership.Names, error) {
+		return ownership.Names{Count: run.Things, Name: func(number int64) string { return string(writer.AppendKey(nil, number)) }}, nil
+	})
+}
+
+// Owner ignores prefixes that this token may not read.
+func (c *claims) Owner(ctx context.Context, prefix string) (ownership.Owner, error) {
+	owner, err := c.Markers.Owner(ctx, prefix)
+	if isDenied(err) && prefix != c.Run.Prefix {
+		return ownership.Owner{}, nil
+	}
+	return owner, err
+}
+
+func (c *claims) Settle(ctx context.Context, err error) error {
+	return kv{c.driver}.Settle(ctx, err)
+}
+
+// searcher is ownership.Searcher for Consul.
+type searcher struct{ kv }
+
+// NewLeftovers returns the leftovers of a target. It connects to nothing yet.
+func NewLeftovers(t plan.Target) *ownership.Leftovers {
+	return &ownership.Leftovers{Searcher: searcher{kv{New(plan.Plan{Target: t}, 0)}}}
+}
+
+func (s searcher) Claims(run *ownership.Run, _ int64) ownership.Store {
+	return s.claimsOf(run, func(ctx context.Context) (found ownership.Names, err error) {
+		all, err := s.names(ctx, run.Prefix, false, everything)
+		own := slices.DeleteFunc(all, func(name string) bool {
+			if !isOwn(run.Prefix, name) && name != run.Marker() && !ownership.IsPod(run.Prefix, name) {
+				found.Spared++
+			}
+			return !isOwn(run.Prefix, name)
+		})
+		found.Count, found.Name = int64(len(own)), func(number int64) string { return own[number] }
+		return found, err
+	})
+}
+
+func (s searcher) Names(ctx context.Context, folder string) ([]string, error) {
+	names, err := s.names(ctx, folder, true, everything)
+	for i, name := range names {
+		names[i] = strings.TrimPrefix(name, folder)
+	}
+	return names, err
+}
+
+func (s searcher) Nested(ctx context.Context, folder string) (prefixes []string, others bool, err error) {
+	names, err := s.names(ctx, folder, false, everything)
+	for _, name := range names {
+		if prefix, isMarker := strings.CutSuffix(name, ownership.MarkerOf("")); isMarker && strings.HasSuffix(prefix, "/") {
+			prefixes = append(prefixes, prefix)
+		}
+	}
+	others = slices.ContainsFunc(names, func(name string) bool {
+		return !slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+	})
+	return prefixes, others, err
+}
+
+func (s searcher) See(ctx context.Context, prefix string) (seen ownership.Seen, err error) {
+	if !strings.HasSuffix(prefix, "/") {
+		return ownership.Seen{Keys: 1}, nil
+	}
+	marker, err := s.Get(ctx, ownership.MarkerOf(prefix))
+	if err != nil {
+		return seen, err
+	}
+	if marker != nil {
+		seen.Owner, _ = ownership.OwnerIn(marker.Value)
+		seen.Marker = marker.Version
+	}
+	if seen.Pods, err = s.List(ctx, prefix+ownership.PodsFolder, "", 0); err != nil {
+		return seen, err
+	}
+	seen.Pods = slices.DeleteFunc(seen.Pods, func(item ownership.Item) bool { return !ownership.IsPod(prefix, item.Name) })
+	names, err := s.names(ctx, prefix, false, everything)
+	seen.Keys = int64(len(names))
+	return seen, err
+}

@@ -1,0 +1,137 @@
+package consul
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"sync"
+	"sync/atomic"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/secrets"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// Driver is load.Driver for Consul.
+type Driver struct {
+	*ownership.Ownership
+	*ownership.TargetLock
+
+	plan        plan.Plan
+	index       int
+	addresses   *reach.Addresses
+	run         *ownership.Run
+	requests    load.RequestCounter
+	credentials func() (secrets.Credentials, error)
+	// control sends what is not load. turn counts the temporary errors: the next request goes to the next address.
+	control func() (*http.Client, error)
+	turn    atomic.Int64
+
+	mutex   sync.Mutex
+	clients []*http.Client
+}
+
+var (
+	_ load.Locker   = (*Driver)(nil)
+	_ load.Observer = (*Driver)(nil)
+	_ load.Prober   = (*Driver)(nil)
+)
+
+// New returns the driver of the pod with this index. It reads nothing and connects to nothing yet.
+func New(p plan.Plan, index int) *Driver {
+	d := &Driver{plan: p, index: index, addresses: reach.NewAddresses(p, index)}
+	d.credentials = sync.OnceValues(func() (secrets.Credentials, error) { return secrets.Read(p.Target) })
+	d.control = sync.OnceValues(func() (*http.Client, error) { return d.newClient(controlConnections, answerTimeout) })
+	d.run = &ownership.Run{Prefix: p.Prefix, UID: p.RunUID, Pod: index, Things: written(p), RequestTimeoutSeconds: p.Load.RequestTimeoutSeconds}
+	d.Ownership, d.TargetLock = ownership.New(d.run, d.ownClaims(d.run)), ownership.NewTargetLock(d.run, &targetLock{kv: kv{d}})
+	return d
+}
+
+// written is how many keys the run can write, from the first one on.
+func written(p plan.Plan) int64 {
+	keys := p.Keys()
+	if keys.Distribution == spec.Sequential && p.PreloadCount() == 0 && p.Load.WarmupSeconds == 0 {
+		return min(keys.Count, p.Load.RequestBound())
+	}
+	return keys.Count
+}
+
+// Connect implements load.Driver. Each connection stays with one address: after a loss it reconnects to the same one.
+func (d *Driver) Connect(ctx context.Context, connection int) (load.Conn, error) {
+	endpoint := d.addresses.Of(connection)
+	client, err := d.newClient(1, 0)
+	if err == nil {
+		// The connection is open before the load.
+		err = reach.Repeat(ctx, passes, func(ctx context.Context) error {
+			_, _, err := d.send(ctx, client, endpoint, statusLeader, everything)
+			return err
+		})
+	}
+	if err != nil {
+		return nil, d.settled(ctx, err, endpoint)
+	}
+	return &conn{d, client, endpoint}, nil
+}
+
+// Requests implements load.Driver.
+func (d *Driver) Requests() map[spec.RPC]map[results.Phase]uint64 { return d.requests.Counts() }
+
+// Close implements load.Driver.
+func (d *Driver) Close() error {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	for _, client := range d.clients {
+		client.CloseIdleConnections()
+	}
+	return nil
+}
+
+// operations has, for each operation that the driver knows, its request. A read returns JSON with the value in base64, as for
+// Consul's own library.
+var operations = map[spec.Operation]func(*load.Request) request{
+	spec.OperationPut: func(req *load.Request) request {
+		return put(spec.RPCKVPut, kvPath+string(req.Key), bytes.Clone(req.Value))
+	},
+	spec.OperationRange: func(req *load.Request) request {
+		if req.Consistency == spec.Serializable {
+			return get(spec.RPCKVGet, kvPath+string(req.Key)+"?stale")
+		}
+		return get(spec.RPCKVGet, kvPath+string(req.Key)+"?consistent")
+	},
+}
+
+// conn is a connection of the load. HTTP/1.1 carries one request at a time.
+type conn struct {
+	driver   *Driver
+	client   *http.Client
+	endpoint string
+}
+
+// Do implements load.Conn. net/http does not tell when it writes a request: Sent is just before it gets the request.
+func (c *conn) Do(ctx context.Context, req *load.Request, resp *load.Response) {
+	known := operations[req.Operation]
+	if known == nil {
+		resp.Unknown(req.Operation)
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, req.Timeout)
+	defer cancel()
+	r := known(req)
+	*resp = load.Response{Sent: load.Now()}
+	body, found, err := c.driver.send(ctx, c.client, c.endpoint, r, everything)
+	resp.Received = load.Now()
+	switch {
+	case err != nil:
+		resp.Code, resp.Detail = codeOf(err), err.Error()
+	case !found:
+		resp.Code, resp.Detail = load.CodeNotFound, req.Missing(0)
+	case r.method == http.MethodPut && !isTrue(body):
+		resp.Code, resp.Detail = codeUnknown, "the server did not write the key"
+	}
+}
+
+func isTrue(body []byte) bool { return string(bytes.TrimSpace(body)) == "true" }

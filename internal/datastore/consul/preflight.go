@@ -1,0 +1,182 @@
+package consul
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+var statusLeader = get(spec.RPCStatusLeader, "/v1/status/leader")
+
+// health is what a server reports.
+type health struct {
+	// leader and peers are addresses of servers, as they call each other.
+	leader string
+	peers  []string
+	// The rest is empty if the token may not read it (agent:read).
+	Config      struct{ Version, NodeName string }
+	DebugConfig struct{ HTTPMaxConnsPerClient, KVMaxValueSize int }
+	Stats       struct {
+		Raft struct {
+			State string
+			Term  uint64 `json:",string"`
+		}
+	}
+}
+
+// healthOf asks an address.
+func (d *Driver) healthOf(ctx context.Context, endpoint string) (h health, err error) {
+	client, err := d.control()
+	if err != nil {
+		return h, err
+	}
+	for _, part := range []struct {
+		request
+		into any
+	}{
+		{statusLeader, &h.leader}, {get(spec.RPCStatusPeers, "/v1/status/peers"), &h.peers}, {get(spec.RPCAgentSelf, "/v1/agent/self"), &h},
+	} {
+		body, _, err := d.send(ctx, client, endpoint, part.request, everything)
+		switch {
+		case isDenied(err) && part.rpc == spec.RPCAgentSelf:
+		case err != nil:
+			return h, err
+		case json.Unmarshal(body, part.into) != nil:
+			return h, errNotConsul
+		case h.leader == "":
+			return h, errNoLeader
+		}
+	}
+	slices.Sort(h.peers)
+	return h, nil
+}
+
+// state has the address of the leader as its ID. A term must not be 0; without it, the election of the same leader is not
+// noticed.
+func (h health) state() members.State {
+	return members.State{Leader: h.leader, Term: max(1, h.Stats.Raft.Term), Version: h.Config.Version}
+}
+
+// Preflight implements load.Driver.
+func (d *Driver) Preflight(ctx context.Context) (*results.Target, members.View, error) {
+	target, view, err := d.preflight(ctx)
+	return target, view, d.settled(ctx, err, d.addresses.String())
+}
+
+func (d *Driver) preflight(ctx context.Context) (*results.Target, members.View, error) {
+	if _, err := d.credentials(); err != nil {
+		return nil, members.View{}, err
+	}
+	endpoints := d.plan.Target.Endpoints
+	all := make([]health, len(endpoints))
+	errs := reach.All(endpoints, func(i int) error {
+		return d.explain(reach.Repeat(ctx, passes, func(ctx context.Context) (err error) {
+			all[i], err = d.healthOf(ctx, endpoints[i])
+			return err
+		}), endpoints[i])
+	})
+	reached, skipped, err := d.addresses.Skip(errs)
+	if err != nil {
+		return nil, members.View{}, err
+	}
+	target, view := &results.Target{Skipped: skipped}, members.View{At: time.Now(), Members: map[string]members.State{}}
+	for i, h := range reach.Pick(all, reached) {
+		endpoint := d.addresses.Loaded()[i]
+		if i == 0 {
+			view.Voters = h.peers
+		}
+		if !slices.Equal(view.Voters, h.peers) {
+			return nil, view, load.Errorf(results.FailureTargetUnhealthy, "%s has other servers, %q, than the address before it, %q; name the servers of one cluster", endpoint, h.peers, view.Voters)
+		}
+		if err := d.checkLimits(endpoint, h); err != nil {
+			return nil, view, err
+		}
+		target.Members = append(target.Members, results.Member{
+			ID: reach.Hashed(endpoint), Name: cmp.Or(h.Config.NodeName, endpoint), Endpoint: endpoint, Version: h.Config.Version, Leader: h.Stats.Raft.State == "Leader",
+		})
+		view.Members[reach.Hashed(endpoint)] = h.state()
+	}
+	target.ClusterID = reach.Hashed(view.Voters...)
+	if err = d.guard(ctx); err == nil {
+		err = d.checkRights(ctx)
+	}
+	return target, view, err
+}
+
+// checkLimits compares what this pod needs with the limits of a server. If the server does not report them, Connect and the
+// first put fail, and explain the limit.
+func (d *Driver) checkLimits(endpoint string, h health) error {
+	if size, largest := int(d.plan.Values().SizeBytes), h.DebugConfig.KVMaxValueSize; largest > 0 && size > largest {
+		return load.Errorf(results.FailureTargetUnhealthy, "%s takes values of at most %d bytes (limits.kv_max_value_size), and those of this run have %d: lower values.sizeBytes", endpoint, largest, size)
+	}
+	return d.addresses.Fit(endpoint, h.DebugConfig.HTTPMaxConnsPerClient, controlConnections, "limits.http_max_conns_per_client")
+}
+
+// tenants are systems that keep their data in Consul, by the folders of their keys.
+var tenants = map[string]string{"vault/": "Vault", "nomad/": "Nomad"}
+
+// guard refuses a Consul that another system depends on.
+func (d *Driver) guard(ctx context.Context) error {
+	for folder, name := range tenants {
+		found, err := kv{d}.List(ctx, folder, "", 1)
+		switch {
+		case isDenied(err), d.plan.Guard.AcknowledgeControlPlane:
+		case err != nil:
+			return err
+		case len(found) > 0:
+			return load.Errorf(results.FailureControlPlaneTarget,
+				"%s holds keys under %s, which %s uses: a load can take that system down. Name another Consul, or set spec.guard.acknowledgeControlPlane: true to load this one",
+				d.addresses.String(), folder, name)
+		}
+	}
+	return nil
+}
+
+// checkRights sends a transaction that changes nothing, because the marker never has this index. Consul checks the rights on
+// each key first.
+func (d *Driver) checkRights(ctx context.Context) error {
+	if d.index > 0 {
+		return nil
+	}
+	_, err := kv{d}.DeleteIf(ctx, ownership.Key{Name: d.run.Marker(), Version: 1}, []ownership.Key{{Name: d.run.Marker()}, {Name: d.run.PodKey()}})
+	return err
+}
+
+// View implements load.Observer.
+func (d *Driver) View(ctx context.Context) members.View {
+	view := members.View{At: time.Now(), Members: map[string]members.State{}}
+	endpoints := d.addresses.Loaded()
+	all := make([]health, len(endpoints))
+	for i, err := range reach.All(endpoints, func(i int) (err error) {
+		all[i], err = d.healthOf(ctx, endpoints[i])
+		return d.explain(err, endpoints[i])
+	}) {
+		if err != nil {
+			view.Members[reach.Hashed(endpoints[i])] = members.State{Problem: err.Error()}
+			continue
+		}
+		view.Voters, view.Members[reach.Hashed(endpoints[i])] = all[i].peers, all[i].state()
+	}
+	return view
+}
+
+// Answers implements load.Prober, with a read that the leader confirms with a majority.
+func (d *Driver) Answers(ctx context.Context) bool {
+	return reach.Answered(ctx, d.plan.Target.Endpoints, func(ctx context.Context, endpoint string) bool {
+		client, err := d.control()
+		if err == nil {
+			_, _, err = d.send(ctx, client, endpoint, get(spec.RPCKVGet, kvPath+d.run.Marker()+"?consistent"), everything)
+		}
+		return err == nil || hasStatus(err, http.StatusForbidden)
+	})
+}
