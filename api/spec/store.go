@@ -232,9 +232,6 @@ var transports = map[Transport][]Variant{
 // Workloads are those that the transport can send.
 func (t Transport) Workloads() []Variant { return transports[t] }
 
-// Transports returns all transports, sorted by name.
-func Transports() []Transport { return slices.Sorted(maps.Keys(transports)) }
-
 // Store returns the row of the store. ok is false for an unknown store, whose row is empty.
 func (d Datastore) Store() (s Store, ok bool) {
 	s, ok = stores[d]
