@@ -83,25 +83,15 @@ func (h historyCollector) Collect(out chan<- prometheus.Metric) {
 		out <- prometheus.NewInvalidMetric(sessionPassed, err)
 		return
 	}
-	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
-		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
-	}
 	for i := range list.Items {
-		collect(&list.Items[i], gauge)
+		collect(&list.Items[i], gaugesTo(out))
 	}
 }
 
 // collect writes the gauges of one schedule.
-func collect(sch *v1alpha1.EtcdBenchmarkSchedule, gauge func(d *prometheus.Desc, value float64, labels ...string)) {
+func collect(sch *v1alpha1.EtcdBenchmarkSchedule, gauge gaugeFunc) {
 	s := sch.Status
-	flag := func(d *prometheus.Desc, is metav1.ConditionStatus) {
-		switch is {
-		case metav1.ConditionTrue:
-			gauge(d, 1, sch.Namespace, sch.Name)
-		case metav1.ConditionFalse:
-			gauge(d, 0, sch.Namespace, sch.Name)
-		}
-	}
+	flag := func(d *prometheus.Desc, is metav1.ConditionStatus) { gauge.flag(d, is, sch.Namespace, sch.Name) }
 	flag(sessionPassed, s.LastPassed)
 	if c := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionTrendBroken); c != nil {
 		flag(sessionBroken, c.Status)

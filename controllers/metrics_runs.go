@@ -63,15 +63,29 @@ func (s stateCollector) Collect(out chan<- prometheus.Metric) {
 			return
 		}
 	}
-	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
-		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
-	}
+	gauge := gaugesTo(out)
 	collectRuns(runs.Items, gauge)
 	collectSuites(suites.Items, gauge)
 }
 
 // gaugeFunc sends one gauge.
 type gaugeFunc func(d *prometheus.Desc, value float64, labels ...string)
+
+func gaugesTo(out chan<- prometheus.Metric) gaugeFunc {
+	return func(d *prometheus.Desc, value float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
+	}
+}
+
+// flag sends 1 or 0, and nothing if it is unknown which.
+func (gauge gaugeFunc) flag(d *prometheus.Desc, is metav1.ConditionStatus, labels ...string) {
+	switch is {
+	case metav1.ConditionTrue:
+		gauge(d, 1, labels...)
+	case metav1.ConditionFalse:
+		gauge(d, 0, labels...)
+	}
+}
 
 func collectRuns(runs []v1alpha1.EtcdBenchmark, gauge gaugeFunc) {
 	counts, oldest := stateCounts{}, map[string]time.Time{}
@@ -100,12 +114,7 @@ func collectSuites(suites []v1alpha1.EtcdBenchmarkSuite, gauge gaugeFunc) {
 		if s.Labels[v1alpha1.LabelSchedule] != "" || passed == nil {
 			continue
 		}
-		switch passed.Status {
-		case metav1.ConditionTrue:
-			gauge(suitePassed, 1, s.Namespace, s.Name)
-		case metav1.ConditionFalse:
-			gauge(suitePassed, 0, s.Namespace, s.Name)
-		}
+		gauge.flag(suitePassed, passed.Status, s.Namespace, s.Name)
 	}
 	counts.send(suitesByState, suiteStates, gauge)
 }

@@ -294,9 +294,6 @@ func (t Transport) Multiplexed() bool { return transports[t].multiplexed }
 // requests leave no garbage.
 func (t Transport) Loops() bool { return transports[t].loops }
 
-// Transports returns all transports, sorted by name.
-func Transports() []Transport { return slices.Sorted(maps.Keys(transports)) }
-
 // Store returns the row of the store. ok is false for an unknown store, whose row is empty.
 func (d Datastore) Store() (s Store, ok bool) {
 	s, ok = stores[d]

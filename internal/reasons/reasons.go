@@ -110,13 +110,3 @@ func MeaningOfWarning(kind string) string {
 
 // Plain returns a text without its backticks, which a terminal would show.
 func Plain(text string) string { return strings.ReplaceAll(text, "`", "") }
-
-// Table returns the entries of a kind as a Markdown table.
-func Table(kind Kind, heading string) string {
-	var b strings.Builder
-	b.WriteString("| " + heading + " | meaning | what to do |\n|---|---|---|\n")
-	for _, e := range Of(kind) {
-		b.WriteString("| `" + e.Name + "` | " + e.Meaning + " | " + e.Action + " |\n")
-	}
-	return b.String()
-}

@@ -40,16 +40,9 @@ func Stages(stages ...spec.Stage) Schedule {
 	return s
 }
 
-// At returns when arrival n is due if arrivals are spread evenly: the start of the nanosecond in which the integral of
-// the rate exceeds n. So the first arrival is due at 0, or when the rate first leaves zero. Arrivals after the last
-// stage, or after 292 years, are due at math.MaxInt64.
-func (s Schedule) At(n uint64) time.Duration {
-	due, _ := s.reach(position{whole: n}, 0)
-	return due
-}
-
 // reach returns when the schedule exceeds a position, and the index of the stage in which it does. The search begins
-// at stage from.
+// at stage from. Arrivals that are spread evenly are due when the schedule exceeds their number: the first one at 0, or
+// when the rate first leaves zero. Arrivals after the last stage, or after 292 years, are due at math.MaxInt64.
 func (s Schedule) reach(p position, from int) (due time.Duration, index int) {
 	for i := from; i < len(s.stages); i++ {
 		if stage := &s.stages[i]; p.isBefore(stage.end) {

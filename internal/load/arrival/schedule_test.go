@@ -205,3 +205,9 @@ func ExampleStages() {
 	// 2s
 	// 2.5s
 }
+
+// At returns when arrival n is due if arrivals are spread evenly.
+func (s Schedule) At(n uint64) time.Duration {
+	due, _ := s.reach(position{whole: n}, 0)
+	return due
+}
