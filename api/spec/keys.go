@@ -27,7 +27,7 @@ const MaxKeys = 1_000_000_000
 // +kubebuilder:validation:XValidation:rule="string(self.count - 1).size() <= self.sizeBytes",messageExpression="'must be long enough for the decimal number count - 1 (%d), found %d (default 8): raise sizeBytes or lower count'.format([self.count - 1, self.sizeBytes])",fieldPath=".sizeBytes"
 // +kubebuilder:validation:XValidation:rule="has(self.zipf) == (self.distribution == 'Zipf')",messageExpression="self.distribution == 'Zipf' ? 'must be set for distribution Zipf, for example {exponent: \"0.99\"}' : 'is only for distribution Zipf: remove it'",fieldPath=".zipf"
 // +kubebuilder:validation:XValidation:rule="has(self.hotSpot) == (self.distribution == 'HotSpot')",messageExpression="self.distribution == 'HotSpot' ? 'must be set for distribution HotSpot, for example {keysPerMillion: 200000, requestsPerMillion: 800000}' : 'is only for distribution HotSpot: remove it'",fieldPath=".hotSpot"
-// +kubebuilder:validation:XValidation:rule="self.distribution != 'HotSpot' || self.count >= 2",message="must be at least 2 for distribution HotSpot, which needs a hot key and a cold one: raise it, or set distribution Sequential",fieldPath=".count"
+// +kubebuilder:validation:XValidation:rule="self.distribution != 'HotSpot' || self.count >= 2",message="must be at least 2 for distribution HotSpot: one hot key and one cold key",fieldPath=".count"
 type Keys struct {
 	// count is the number of different keys.
 	//

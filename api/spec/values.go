@@ -38,15 +38,14 @@ const MaxRequestBytes = 10_480_000
 // Values are what a run writes: the length and the bytes of the values. The
 // seed and the number of a request decide what it writes.
 //
-// +kubebuilder:validation:XValidation:rule="self.sizeBytes <= 10480000",message="must be at most 10480000: etcd recommends that no request has more than 10 MiB (10485760 bytes), which include key and framing",fieldPath=".sizeBytes"
+// +kubebuilder:validation:XValidation:rule="self.sizeBytes <= 10480000",message="must be at most 10480000: etcd recommends at most 10 MiB per request, with its key",fieldPath=".sizeBytes"
 // +kubebuilder:validation:XValidation:rule="has(self.randomPercent) == (self.content == 'Compressible')",messageExpression="self.content == 'Compressible' ? 'must be set for content Compressible, for example 50' : 'is only for content Compressible: remove it'",fieldPath=".randomPercent"
-// +kubebuilder:validation:XValidation:rule="!has(self.minSizeBytes) || self.minSizeBytes <= self.sizeBytes",messageExpression="'must be at most sizeBytes (%d, default 256), the length of the longest value, found %d: lower it or raise sizeBytes'.format([self.sizeBytes, self.minSizeBytes])",fieldPath=".minSizeBytes"
+// +kubebuilder:validation:XValidation:rule="!has(self.minSizeBytes) || self.minSizeBytes <= self.sizeBytes",messageExpression="'must be at most sizeBytes (%d, default 256), found %d: lower it or raise sizeBytes'.format([self.sizeBytes, self.minSizeBytes])",fieldPath=".minSizeBytes"
 // +kubebuilder:validation:XValidation:rule="self.sizeDistribution != 'LogUniform' || has(self.minSizeBytes) && self.minSizeBytes >= 1",message="must be at least 1 for sizeDistribution LogUniform, which doubles from it: for example 64",fieldPath=".minSizeBytes"
 type Values struct {
 	// sizeBytes is the length of a value in bytes, or of the longest value if
-	// minSizeBytes is set. At most 10,480,000, because etcd recommends that no
-	// request has more than 10 MiB. Above 1,568,000, etcd's --max-request-bytes
-	// must be raised. Default 256.
+	// minSizeBytes is set. At most 10,480,000: etcd recommends at most 10 MiB per
+	// request. Above 1,568,000, raise etcd's --max-request-bytes. Default 256.
 	//
 	// +optional
 	// +kubebuilder:default=256
@@ -78,8 +77,7 @@ type Values struct {
 
 	// sizeDistribution is how lengths are distributed from minSizeBytes to
 	// sizeBytes: Uniform (each has the same probability) or LogUniform (each
-	// doubling has the same probability, so many values are short and a few are
-	// long). Default Uniform.
+	// doubling has the same probability: most values are short). Default Uniform.
 	//
 	// +optional
 	// +kubebuilder:default=Uniform

@@ -27,8 +27,8 @@ func TestAdmissionRejectsForZooKeeper(t *testing.T) {
 	for name, tc := range map[string]struct{ field, value, want string }{
 		"another workload":         {"spec.workload", `{type: Range, range: {}}`, "spec.workload: Invalid value: must be type Put with put.keys.distribution Sequential for target.datastore ZooKeeper"},
 		"keys written again":       {"spec.workload", `{type: Put, put: {keys: {count: 1000, distribution: Uniform}}}`, "spec.workload: Invalid value: must be type Put with put.keys.distribution Sequential for target.datastore ZooKeeper"},
-		"short names":              {"spec.workload", `{type: Put, put: {keys: {count: 1000, sizeBytes: 3, distribution: Sequential}}}`, "keys.sizeBytes must be at least 4"},
-		"too many nodes":           {"spec.workload", `{type: Put, put: {keys: {count: 10000001, sizeBytes: 8, distribution: Sequential}}}`, "keys.count at most 10000000"},
+		"short names":              {"spec.workload", `{type: Put, put: {keys: {count: 1000, sizeBytes: 3, distribution: Sequential}}}`, "keys.sizeBytes at least 4"},
+		"too many nodes":           {"spec.workload", `{type: Put, put: {keys: {count: 10000001, sizeBytes: 8, distribution: Sequential}}}`, "keys.count must be at most 10000000"},
 		"too large a value":        {"spec.workload", `{type: Put, put: {keys: {count: 1000, distribution: Sequential}, values: {sizeBytes: 1000001}}}`, "values.sizeBytes at most 1000000"},
 		"more requests than nodes": {"spec.load", `{requests: 1001}`, "a key can be written only once"},
 		"a duration":               {"spec.load", `{durationSeconds: 10}`, "load.requests: Invalid value: for target.datastore ZooKeeper, set load.requests to at most put.keys.count"},

@@ -32,7 +32,7 @@ func TestAdmissionRejectsWatches(t *testing.T) {
 		"values too short":     {`{type: Watch, watch: {values: {sizeBytes: 15}}}`, "must be at least 16"},
 		"values too long":      {`{type: Watch, watch: {values: {sizeBytes: 10480001}}}`, "values.sizeBytes: Invalid value: must be at most 10480000"},
 		"some too short":       {`{type: Watch, watch: {values: {minSizeBytes: 15}}}`, "at least 16"},
-		"longer than they are": {`{type: Watch, watch: {values: {sizeBytes: 20, minSizeBytes: 21}}}`, "minSizeBytes: Invalid value: must be at most sizeBytes (20, default 256), the length of the longest value, found 21"},
+		"longer than they are": {`{type: Watch, watch: {values: {sizeBytes: 20, minSizeBytes: 21}}}`, "minSizeBytes: Invalid value: must be at most sizeBytes (20, default 256), found 21"},
 		"keys that are long":   {`{type: Watch, watch: {keys: {count: 11, sizeBytes: 1}}}`, "raise sizeBytes or lower count"},
 	} {
 		t.Run(name, func(t *testing.T) { wantRefused(t, tc.want, edit{"spec.workload", tc.workload}) })
