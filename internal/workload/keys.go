@@ -21,6 +21,15 @@ func (r *Run) KeyWriter() KeyWriter {
 	return KeyWriter{prefix: r.Prefix, size: int(k.SizeBytes), digits: len(strconv.FormatInt(k.Count-1, 10))}
 }
 
+// WrittenKeys is how many keys a run on a store that deletes by name can write, from the first one on.
+func (r *Run) WrittenKeys() int64 {
+	keys := r.Keys()
+	if keys.Distribution == spec.Sequential && r.PreloadCount() == 0 && r.Load.WarmupSeconds == 0 {
+		return min(keys.Count, r.Load.RequestBound())
+	}
+	return keys.Count
+}
+
 // KeyBytes is the length of every key, with the run's prefix.
 func (k *KeyWriter) KeyBytes() int { return len(k.prefix) + k.size }
 

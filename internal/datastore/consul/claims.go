@@ -2,9 +2,12 @@ package consul
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
@@ -36,6 +39,15 @@ func (d *Driver) ownClaims(run *ownership.Run) *claims {
 	return d.claimsOf(run, func(context.Context) (ownership.Names, error) {
 		return ownership.Names{Count: run.Things, Name: func(number int64) string { return string(writer.AppendKey(nil, number)) }}, nil
 	})
+}
+
+// Sign tells a refusal from an answer that did not come.
+func (c *claims) Sign(ctx context.Context) (done bool, err error) {
+	done, err = c.Named.Sign(ctx)
+	if _, refused := errors.AsType[*refusal](err); refused && !passes(err) {
+		err = fmt.Errorf("%w: %w", load.ErrRefused, err)
+	}
+	return done, err
 }
 
 // Owner ignores prefixes that this token may not read.

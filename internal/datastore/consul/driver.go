@@ -46,18 +46,9 @@ func New(p plan.Plan, index int) *Driver {
 	d := &Driver{plan: p, index: index, addresses: reach.NewAddresses(p, index)}
 	d.credentials = sync.OnceValues(func() (secrets.Credentials, error) { return secrets.Read(p.Target) })
 	d.control = sync.OnceValues(func() (*http.Client, error) { return d.newClient(controlConnections, answerTimeout) })
-	d.run = &ownership.Run{Prefix: p.Prefix, UID: p.RunUID, Pod: index, Things: written(p), RequestTimeoutSeconds: p.Load.RequestTimeoutSeconds}
+	d.run = &ownership.Run{Prefix: p.Prefix, UID: p.RunUID, Pod: index, Things: p.WrittenKeys(), RequestTimeoutSeconds: p.Load.RequestTimeoutSeconds}
 	d.Ownership, d.TargetLock = ownership.New(d.run, d.ownClaims(d.run)), ownership.NewTargetLock(d.run, &targetLock{kv: kv{d}})
 	return d
-}
-
-// written is how many keys the run can write, from the first one on.
-func written(p plan.Plan) int64 {
-	keys := p.Keys()
-	if keys.Distribution == spec.Sequential && p.PreloadCount() == 0 && p.Load.WarmupSeconds == 0 {
-		return min(keys.Count, p.Load.RequestBound())
-	}
-	return keys.Count
 }
 
 // Connect implements load.Driver. Each connection stays with one address: after a loss it reconnects to the same one.

@@ -4,6 +4,7 @@ package consul
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -366,6 +367,18 @@ func TestTokens(t *testing.T) {
 		if left := s.Keys(t, ""); len(left) > 0 {
 			t.Errorf("%s: left %q", name, left)
 		}
+	}
+	token := s.Token(t, own)
+	d := driverOf(t, planFor(servers, withToken(token)), 0)
+	if err := d.Claim(bounded(t)); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Sign(bounded(t)); err != nil {
+		t.Error(err)
+	}
+	s.Ask(t, http.MethodDelete, "/v1/acl/token/"+s.Accessor(t, token), "")
+	if err := d.Sign(bounded(t)); !errors.Is(err, load.ErrRefused) {
+		t.Errorf("a sign of life with a token that is gone: %v", err)
 	}
 	preflight := func(change func(*plan.Plan)) error {
 		_, _, err := driverOf(t, planFor(servers, change), 0).Preflight(bounded(t))

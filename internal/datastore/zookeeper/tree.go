@@ -37,7 +37,7 @@ type tree struct {
 func treeOf(r workload.Run, uid string) tree {
 	return tree{
 		prefix: r.Prefix, root: rootOf(r.Prefix), uid: uid,
-		keys: r.KeyWriter(), written: min(r.Keys().Count, r.Load.RequestBound()),
+		keys: r.KeyWriter(), written: r.WrittenKeys(),
 	}
 }
 

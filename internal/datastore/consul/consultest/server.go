@@ -182,6 +182,20 @@ func (s *Server) Keys(t *testing.T, prefix string) (keys []string) {
 	return keys
 }
 
+// Accessor returns the ID by which a token can be deleted.
+func (s *Server) Accessor(t *testing.T, token string) string {
+	t.Helper()
+	var found struct{ AccessorID string }
+	_, answer, err := s.ask(t.Context(), http.MethodGet, "/v1/acl/token/self", "", token)
+	if err == nil {
+		err = json.Unmarshal([]byte(answer), &found)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found.AccessorID
+}
+
 // Token returns a token with these rules.
 func (s *Server) Token(t *testing.T, rules string) string {
 	t.Helper()
