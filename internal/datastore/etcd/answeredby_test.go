@@ -10,7 +10,6 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/servertest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
@@ -51,7 +50,7 @@ func answersSayWhichMembersGotLoad(t *testing.T, cluster *etcdtest.Cluster) {
 		"one address for all members":    {[]string{balanced}, 12, 3, true},
 		"the address of one member":      {[]string{all[0]}, 2, 1, false},
 	} {
-		for _, transport := range spec.Transports() {
+		for _, transport := range loadTransports() {
 			t.Run(fmt.Sprint(name, ", ", transport), func(t *testing.T) {
 				p := planFor(tc.endpoints, func(p *plan.Plan) { p.Load.Pods, p.Load.Connections = 2, tc.connections }, over(transport))
 				s := results.Merge(runAll(t, p))

@@ -70,7 +70,7 @@ func over(transport spec.Transport) func(*plan.Plan) {
 
 // overAll runs a test for each transport, with a change to plans that chooses the transport.
 func overAll(t *testing.T, test func(t *testing.T, transport func(*plan.Plan))) {
-	for _, transport := range spec.Transports() {
+	for _, transport := range loadTransports() {
 		t.Run(string(transport), func(t *testing.T) { test(t, over(transport)) })
 	}
 }

@@ -11,7 +11,7 @@ import (
 // A shared address can lead to another member than the one that the preflight saw. No transport loads that member.
 func TestConnectRefusesAnotherMember(t *testing.T) {
 	cluster, _ := oneMember(t)
-	for _, transport := range spec.Transports() {
+	for _, transport := range loadTransports() {
 		for selection, refused := range map[spec.MemberSelection]bool{spec.MembersAll: false, spec.MembersLeader: true} {
 			d := connected(t, planFor(cluster.Endpoints, over(transport), func(p *plan.Plan) { p.Target.Members = selection }))
 			if _, err := d.Connect(withTimeout(t), 0); err != nil {

@@ -17,7 +17,7 @@ func TestLearnersGetNeitherLoadNorControlRequests(t *testing.T) {
 	cluster, client := oneMember(t)
 	cluster.AddLearner(t)
 	voter, learner := cluster.Endpoints[:1], cluster.Endpoints[1:]
-	for _, transport := range spec.Transports() {
+	for _, transport := range loadTransports() {
 		t.Run(string(transport), func(t *testing.T) { runBesideALearner(t, cluster, transport) })
 	}
 	t.Run("only learners", func(t *testing.T) {
@@ -66,7 +66,7 @@ func TestLearnersGetNeitherLoadNorControlRequests(t *testing.T) {
 		}
 	})
 	enableAuth(t, client)
-	for _, transport := range spec.Transports() {
+	for _, transport := range loadTransports() {
 		t.Run("with a user, "+string(transport), func(t *testing.T) {
 			runBesideALearner(t, cluster, transport, withUser(t, "bench", "benchpass"))
 		})

@@ -24,7 +24,7 @@ func TestARunOutlastsItsTokens(t *testing.T) {
 		c.AuthToken = "jwt,sign-method=HS256,ttl=3s,priv-key=" + secret
 	})
 	enableAuth(t, cluster.Client(t, "", ""))
-	for _, transport := range spec.Transports() {
+	for _, transport := range loadTransports() {
 		t.Run(string(transport), func(t *testing.T) {
 			p := planFor(cluster.Endpoints, withUser(t, "bench", "benchpass"), over(transport), func(p *plan.Plan) { timed(&p.Load, 8, 200) })
 			session, _ := runOne(t, p)
