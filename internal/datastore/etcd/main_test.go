@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
-
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 )
 
