@@ -85,7 +85,11 @@ func (s searcher) Claims(run *ownership.Run, _ int64) ownership.Store {
 	})
 }
 
+// Names fails if the token may not read the folder: Consul leaves out what may not be read.
 func (s searcher) Names(ctx context.Context, folder string) ([]string, error) {
+	if _, err := s.Get(ctx, ownership.MarkerOf(folder)); err != nil {
+		return nil, err
+	}
 	names, err := s.names(ctx, folder, true, everything)
 	for i, name := range names {
 		names[i] = strings.TrimPrefix(name, folder)

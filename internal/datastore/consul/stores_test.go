@@ -380,6 +380,10 @@ func TestTokens(t *testing.T) {
 	if err := d.Sign(bounded(t)); !errors.Is(err, load.ErrRefused) {
 		t.Errorf("a sign of life with a token that is gone: %v", err)
 	}
+	l := NewLeftovers(planFor(servers).Target)
+	defer l.Close()
+	_, err := l.List(bounded(t), "etcdbench/")
+	wantReason(t, err, results.FailureAuthenticationFailed, "key_prefix")
 	preflight := func(change func(*plan.Plan)) error {
 		_, _, err := driverOf(t, planFor(servers, change), 0).Preflight(bounded(t))
 		return err

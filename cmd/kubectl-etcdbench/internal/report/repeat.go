@@ -63,7 +63,8 @@ func (r *repetition) onThisMachine(run *v1alpha1.EtcdBenchmark) {
 	}
 	if run.Spec.Target.Auth != nil {
 		r.Command += " --auth-dir user"
-		r.Needs = append(r.Needs, "The folder user has the files username and password.")
+		row, _ := run.Spec.Target.Datastore.Store()
+		r.Needs = append(r.Needs, "The folder user has the files "+strings.Join(row.Auth, " and ")+".")
 	}
 }
 
