@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/remote"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/secrets"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
@@ -23,7 +23,7 @@ type Driver struct {
 
 	plan        plan.Plan
 	index       int
-	addresses   *reach.Addresses
+	addresses   *remote.Addresses
 	run         *ownership.Run
 	requests    load.RequestCounter
 	credentials func() (secrets.Credentials, error)
@@ -43,7 +43,7 @@ var (
 
 // New returns the driver of the pod with this index. It reads nothing and connects to nothing yet.
 func New(p plan.Plan, index int) *Driver {
-	d := &Driver{plan: p, index: index, addresses: reach.NewAddresses(p, index)}
+	d := &Driver{plan: p, index: index, addresses: remote.NewAddresses(p, index)}
 	d.credentials = sync.OnceValues(func() (secrets.Credentials, error) { return secrets.Read(p.Target) })
 	d.control = sync.OnceValues(func() (*http.Client, error) { return d.newClient(controlConnections, answerTimeout) })
 	d.run = &ownership.Run{Prefix: p.Prefix, UID: p.RunUID, Pod: index, Things: p.WrittenKeys(), RequestTimeoutSeconds: p.Load.RequestTimeoutSeconds}
@@ -57,7 +57,7 @@ func (d *Driver) Connect(ctx context.Context, connection int) (load.Conn, error)
 	client, err := d.newClient(1, 0)
 	if err == nil {
 		// The connection is open before the load.
-		err = reach.Repeat(ctx, passes, func(ctx context.Context) error {
+		err = remote.Repeat(ctx, passes, func(ctx context.Context) error {
 			_, _, err := d.send(ctx, client, endpoint, statusLeader, everything)
 			return err
 		})

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/remote"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/secrets"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
@@ -101,7 +101,7 @@ func (d *Driver) ask(ctx context.Context, r request, most int64) (body []byte, f
 		return nil, false, err
 	}
 	all := d.plan.Target.Endpoints
-	err = reach.Repeat(ctx, passes, func(ctx context.Context) (err error) {
+	err = remote.Repeat(ctx, passes, func(ctx context.Context) (err error) {
 		body, found, err = d.send(ctx, client, all[(int64(d.index)+d.turn.Load())%int64(len(all))], r, most)
 		if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() && ctx.Err() == nil {
 			err = errors.Join(errNoAnswer, err)
@@ -198,7 +198,7 @@ func hasStatus(err error, status int) bool {
 func passes(err error) bool {
 	_, answered := errors.AsType[*refusal](err)
 	temporary := []error{errNoLeader, errNoAnswer, io.EOF, syscall.ECONNRESET}
-	return answered && codeOf(err) == load.CodeUnavailable || reach.Passes(err) ||
+	return answered && codeOf(err) == load.CodeUnavailable || remote.Passes(err) ||
 		slices.ContainsFunc(temporary, func(known error) bool { return errors.Is(err, known) })
 }
 
@@ -215,8 +215,8 @@ func (d *Driver) explain(err error, endpoint string) error {
 	if creds, wrong := d.credentials(); wrong == nil {
 		err = creds.TLS.Refusal(err)
 	}
-	return reach.Explain(err, endpoint, ofServers, secrets.Explain, func(err error) (results.FailureReason, string) {
-		return reach.Network("Consul", err)
+	return remote.Explain(err, endpoint, ofServers, secrets.Explain, func(err error) (results.FailureReason, string) {
+		return remote.Network("Consul", err)
 	})
 }
 

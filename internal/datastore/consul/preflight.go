@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/remote"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
@@ -79,8 +79,8 @@ func (d *Driver) preflight(ctx context.Context) (*results.Target, members.View, 
 	}
 	endpoints := d.plan.Target.Endpoints
 	all := make([]health, len(endpoints))
-	errs := reach.All(endpoints, func(i int) error {
-		return d.explain(reach.Repeat(ctx, passes, func(ctx context.Context) (err error) {
+	errs := remote.All(endpoints, func(i int) error {
+		return d.explain(remote.Repeat(ctx, passes, func(ctx context.Context) (err error) {
 			all[i], err = d.healthOf(ctx, endpoints[i])
 			return err
 		}), endpoints[i])
@@ -90,7 +90,7 @@ func (d *Driver) preflight(ctx context.Context) (*results.Target, members.View, 
 		return nil, members.View{}, err
 	}
 	target, view := &results.Target{Skipped: skipped}, members.View{At: time.Now(), Members: map[string]members.State{}}
-	for i, h := range reach.Pick(all, reached) {
+	for i, h := range remote.Pick(all, reached) {
 		endpoint := d.addresses.Loaded()[i]
 		if i == 0 {
 			view.Voters = h.peers
@@ -102,11 +102,11 @@ func (d *Driver) preflight(ctx context.Context) (*results.Target, members.View, 
 			return nil, view, err
 		}
 		target.Members = append(target.Members, results.Member{
-			ID: reach.Hashed(endpoint), Name: cmp.Or(h.Config.NodeName, endpoint), Endpoint: endpoint, Version: h.Config.Version, Leader: h.Stats.Raft.State == "Leader",
+			ID: remote.Hashed(endpoint), Name: cmp.Or(h.Config.NodeName, endpoint), Endpoint: endpoint, Version: h.Config.Version, Leader: h.Stats.Raft.State == "Leader",
 		})
-		view.Members[reach.Hashed(endpoint)] = h.state()
+		view.Members[remote.Hashed(endpoint)] = h.state()
 	}
-	target.ClusterID = reach.Hashed(view.Voters...)
+	target.ClusterID = remote.Hashed(view.Voters...)
 	if err = d.guard(ctx); err == nil {
 		err = d.checkRights(ctx)
 	}
@@ -157,22 +157,22 @@ func (d *Driver) View(ctx context.Context) members.View {
 	view := members.View{At: time.Now(), Members: map[string]members.State{}}
 	endpoints := d.addresses.Loaded()
 	all := make([]health, len(endpoints))
-	for i, err := range reach.All(endpoints, func(i int) (err error) {
+	for i, err := range remote.All(endpoints, func(i int) (err error) {
 		all[i], err = d.healthOf(ctx, endpoints[i])
 		return d.explain(err, endpoints[i])
 	}) {
 		if err != nil {
-			view.Members[reach.Hashed(endpoints[i])] = members.State{Problem: err.Error()}
+			view.Members[remote.Hashed(endpoints[i])] = members.State{Problem: err.Error()}
 			continue
 		}
-		view.Voters, view.Members[reach.Hashed(endpoints[i])] = all[i].peers, all[i].state()
+		view.Voters, view.Members[remote.Hashed(endpoints[i])] = all[i].peers, all[i].state()
 	}
 	return view
 }
 
 // Answers implements load.Prober, with a read that the leader confirms with a majority.
 func (d *Driver) Answers(ctx context.Context) bool {
-	return reach.Answered(ctx, d.plan.Target.Endpoints, func(ctx context.Context, endpoint string) bool {
+	return remote.Answered(ctx, d.plan.Target.Endpoints, func(ctx context.Context, endpoint string) bool {
 		client, err := d.control()
 		if err == nil {
 			_, _, err = d.send(ctx, client, endpoint, get(spec.RPCKVGet, kvPath+d.run.Marker()+"?consistent"), everything)

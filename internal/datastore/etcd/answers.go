@@ -6,14 +6,14 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc/codes"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/remote"
 )
 
 // Answers implements load.Prober. It uses connections of its own, because those of the load may be the ones that are
 // dead.
 func (d *Driver) Answers(ctx context.Context) bool {
 	serving, err := d.serving(ctx)
-	return err == nil && reach.Answered(ctx, serving, d.answers)
+	return err == nil && remote.Answered(ctx, serving, d.answers)
 }
 
 // answers reports whether a linearizable read of the marker was answered. A login reads linearizably, too.

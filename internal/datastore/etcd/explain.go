@@ -10,14 +10,14 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/remote"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/secrets"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 // explain adds a reason and advice to an error of an address.
 func explain(err error, endpoint string) error {
-	return reach.Explain(err, endpoint, secrets.Explain, explainAuth, explainHealth, explainNetwork)
+	return remote.Explain(err, endpoint, secrets.Explain, explainAuth, explainHealth, explainNetwork)
 }
 
 // explainHealth explains the errors by which etcd reports its own state.
@@ -53,7 +53,7 @@ func explainNetwork(err error) (results.FailureReason, string) {
 	case codeOf(err) == codes.DeadlineExceeded:
 		err = errors.Join(err, context.DeadlineExceeded)
 	}
-	return reach.Network("etcd", err)
+	return remote.Network("etcd", err)
 }
 
 // settled is the error that a method of the driver returns: the reason why ctx ended, if it has, and otherwise the
@@ -106,12 +106,12 @@ func codeOf(err error) codes.Code {
 
 // repeat calls try until it succeeds, or fails with an error that is not temporary.
 func repeat(ctx context.Context, try func(context.Context) error) error {
-	return reach.Repeat(ctx, passes, try)
+	return remote.Repeat(ctx, passes, try)
 }
 
 // passes returns whether an error can be temporary.
 func passes(err error) bool {
-	if reach.Passes(err) || errors.Is(err, errNoLeader) {
+	if remote.Passes(err) || errors.Is(err, errNoLeader) {
 		return true
 	}
 	// Unauthenticated: one member knows a new token before the others do.

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/remote"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
 )
@@ -93,7 +93,7 @@ func (k kineKV) repeat(ctx context.Context, try func(context.Context, kubernetes
 	if err != nil {
 		return err
 	}
-	return reach.Repeat(ctx, func(err error) bool { return passes(err) || codeOf(err) == codes.Unknown }, func(ctx context.Context) error {
+	return remote.Repeat(ctx, func(err error) bool { return passes(err) || codeOf(err) == codes.Unknown }, func(ctx context.Context) error {
 		return try(ctx, kubernetes.Client{Client: client})
 	})
 }

@@ -10,7 +10,7 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/remote"
 )
 
 // A learner is a member without a vote. It serves its status and serializable reads, and refuses all other requests,
@@ -24,7 +24,7 @@ func (d *Driver) serving(ctx context.Context) ([]string, error) {
 	all := d.plan.Target.Endpoints
 	if d.learners == nil {
 		refuses := make([]bool, len(all))
-		reach.All(all, func(i int) error {
+		remote.All(all, func(i int) error {
 			refuses[i] = d.isLearner(ctx, all[i])
 			return nil
 		})

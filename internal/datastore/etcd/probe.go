@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/remote"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/secrets"
 )
 
@@ -31,7 +31,7 @@ func (d *Driver) probeAll(ctx context.Context) (skipped map[string]string, err e
 	if err := d.whyUnreachable(ctx, errs); err != nil {
 		return nil, err
 	}
-	reached, skipped, err := reach.Reachable(d.plan.Target, errs)
+	reached, skipped, err := remote.Reachable(d.plan.Target, errs)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func (d *Driver) probeAll(ctx context.Context) (skipped map[string]string, err e
 	if err != nil {
 		return nil, err
 	}
-	voters := slices.DeleteFunc(reach.Pick(d.plan.Target.Endpoints, reached), func(e string) bool { return !slices.Contains(serving, e) })
+	voters := slices.DeleteFunc(remote.Pick(d.plan.Target.Endpoints, reached), func(e string) bool { return !slices.Contains(serving, e) })
 	if len(voters) == 0 {
 		return nil, d.onlyLearners()
 	}
@@ -51,7 +51,7 @@ func (d *Driver) probeAll(ctx context.Context) (skipped map[string]string, err e
 
 // probes checks all addresses at the same time.
 func (d *Driver) probes(ctx context.Context) []error {
-	return reach.All(d.plan.Target.Endpoints, func(i int) error {
+	return remote.All(d.plan.Target.Endpoints, func(i int) error {
 		endpoint := d.plan.Target.Endpoints[i]
 		return repeat(ctx, func(ctx context.Context) error { return d.probe(ctx, endpoint) })
 	})
@@ -68,7 +68,7 @@ func (d *Driver) probe(ctx context.Context, endpoint string) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	err = dialAndGreet(ctx, endpoint, creds.tls)
-	if errors.Is(err, reach.ErrClosed) || errors.Is(err, errNoHTTP2) {
+	if errors.Is(err, remote.ErrClosed) || errors.Is(err, errNoHTTP2) {
 		err = d.mismatch(ctx, endpoint, err)
 	}
 	return explain(creds.certificates.Refusal(err), endpoint)
@@ -101,11 +101,11 @@ func dialAndGreet(ctx context.Context, endpoint string, config *tls.Config) erro
 	return orClosed(greet(ctx, c))
 }
 
-// orClosed returns reach.ErrClosed for the errors of a server that closes a connection.
+// orClosed returns remote.ErrClosed for the errors of a server that closes a connection.
 func orClosed(err error) error {
 	for _, sign := range []error{io.EOF, syscall.ECONNRESET, syscall.EPIPE} {
 		if errors.Is(err, sign) {
-			return reach.ErrClosed
+			return remote.ErrClosed
 		}
 	}
 	return err

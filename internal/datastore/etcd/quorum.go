@@ -6,7 +6,7 @@ import (
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/remote"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -20,7 +20,7 @@ func (d *Driver) whyUnreachable(ctx context.Context, errs []error) error {
 		switch {
 		case err == nil:
 			answering = append(answering, d.plan.Target.Endpoints[i])
-		case !reach.IsUnreachable(err):
+		case !remote.IsUnreachable(err):
 			return nil
 		default:
 			down = true
@@ -31,7 +31,7 @@ func (d *Driver) whyUnreachable(ctx context.Context, errs []error) error {
 	}
 	return load.Errorf(results.FailureNoQuorum, "%d of %d addresses answer and report that they have no leader: a "+
 		"majority of the members is down, or the members do not reach each other. The other addresses: %w",
-		len(answering), len(errs), reach.Troubles(d.plan.Target.Endpoints, errs))
+		len(answering), len(errs), remote.Troubles(d.plan.Target.Endpoints, errs))
 }
 
 // lacksLeader repeats the check for longer than an election takes.

@@ -5,7 +5,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/remote"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
@@ -44,7 +44,7 @@ func (s *watchStream) replayOver(ctx context.Context, history load.History, audi
 		case ctx.Err() == nil:
 			audience.Cancelled()
 			// A pause, so that a watcher that is refused at once does not retry in a tight loop.
-			_ = load.Pause(ctx, reach.LookEvery)
+			_ = load.Pause(ctx, remote.LookEvery)
 		}
 	}
 }

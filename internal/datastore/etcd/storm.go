@@ -11,7 +11,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/remote"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
 )
@@ -105,7 +105,7 @@ func (g *granter) note(due load.Instant) {
 
 // awaitExpired waits until the prefix has no key. It polls rarely, because etcd counts all existing keys each time.
 func (d *Driver) awaitExpired(ctx context.Context, client *clientv3.Client, prefix string) error {
-	ticker := time.NewTicker(reach.LookEvery)
+	ticker := time.NewTicker(remote.LookEvery)
 	defer ticker.Stop()
 	for {
 		left, err := client.Get(ctx, prefix, clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithLimit(1))

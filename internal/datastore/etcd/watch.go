@@ -12,7 +12,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/kubernetes"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/remote"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
@@ -121,7 +121,7 @@ func (w *streamWatcher) open(ctx context.Context) error {
 	w.stop = stop
 	// The timer can fire just after the watcher was created, and its function can run after Stop. So it ends only this
 	// opening.
-	late := time.AfterFunc(reach.Timeout, func() { stop(context.DeadlineExceeded) })
+	late := time.AfterFunc(remote.Timeout, func() { stop(context.DeadlineExceeded) })
 	defer late.Stop()
 	err := w.create(ctx)
 	if err != nil {
@@ -201,7 +201,7 @@ func (w *streamWatcher) run(ctx context.Context) {
 		}
 		w.end(last.CompactRevision > 0)
 		for w.open(ctx) != nil {
-			if load.Pause(ctx, reach.LookEvery) != nil {
+			if load.Pause(ctx, remote.LookEvery) != nil {
 				return
 			}
 		}

@@ -18,7 +18,7 @@ var (
 	ErrServesPlain = errors.New("found plain text, wanted TLS")
 )
 
-// Explain explains the errors of TLS, as reach.Explanation.
+// Explain explains the errors of TLS, as remote.Explanation.
 func Explain(err error) (results.FailureReason, string) {
 	const reason = results.FailureTLSFailed
 	if what := explainMember(err); what != "" {

@@ -3,7 +3,7 @@ package zookeeper
 import (
 	"context"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/remote"
 )
 
 // Answers implements load.Prober: a sync is answered, over the control session or a new one.
@@ -11,7 +11,7 @@ import (
 // this host, closes a new connection without a response. So the control session is asked, too.
 func (d *Driver) Answers(ctx context.Context) bool {
 	const control = ""
-	return reach.Answered(ctx, append([]string{control}, d.plan.Target.Endpoints...), func(ctx context.Context, endpoint string) bool {
+	return remote.Answered(ctx, append([]string{control}, d.plan.Target.Endpoints...), func(ctx context.Context, endpoint string) bool {
 		if endpoint == control {
 			return d.catchUp(ctx) == nil
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/remote"
 )
 
 // controlSession returns the session for claims, deletions and checks. It knows every
@@ -61,7 +61,7 @@ func ask[T any](ctx context.Context, d *Driver, question func(*session) (T, erro
 		answer T
 		err    error
 	}
-	err = reach.Repeat(ctx, passes, func(ctx context.Context) error {
+	err = remote.Repeat(ctx, passes, func(ctx context.Context) error {
 		s, err := d.controlSession(ctx)
 		if err != nil {
 			return err

@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/remote"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
@@ -20,7 +20,7 @@ type Driver struct {
 
 	plan      plan.Plan
 	index     int
-	addresses *reach.Addresses
+	addresses *remote.Addresses
 	tree      tree
 	requests  load.RequestCounter
 
@@ -47,7 +47,7 @@ var (
 // New returns the driver of the pod with this index. It reads nothing and connects to
 // nothing yet.
 func New(p plan.Plan, index int) *Driver {
-	d := &Driver{plan: p, index: index, addresses: reach.NewAddresses(p, index), tree: treeOf(p.Run, p.RunUID)}
+	d := &Driver{plan: p, index: index, addresses: remote.NewAddresses(p, index), tree: treeOf(p.Run, p.RunUID)}
 	d.run = &ownership.Run{Prefix: p.Prefix, UID: p.RunUID, Pod: index, Things: d.tree.written, RequestTimeoutSeconds: p.Load.RequestTimeoutSeconds}
 	own := d.ownClaims()
 	d.Ownership, d.TargetLock = ownership.New(d.run, own), ownership.NewTargetLock(d.run, targetLock{own})
@@ -59,7 +59,7 @@ func New(p plan.Plan, index int) *Driver {
 func (d *Driver) Connect(ctx context.Context, connection int) (load.Conn, error) {
 	endpoint := d.addresses.Of(connection)
 	var s *session
-	err := reach.Repeat(ctx, passes, func(ctx context.Context) (err error) {
+	err := remote.Repeat(ctx, passes, func(ctx context.Context) (err error) {
 		s, err = d.open(ctx, d.frameBytes(), endpoint)
 		return err
 	})

@@ -7,7 +7,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/remote"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -48,7 +48,7 @@ func passes(err error) bool {
 	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
 		return false
 	}
-	return reach.Passes(err) || errors.Is(err, errNotServing) || errors.Is(err, errHungUp) || errors.Is(err, errNoAnswer) || codeOf(err) == load.CodeUnavailable
+	return remote.Passes(err) || errors.Is(err, errNotServing) || errors.Is(err, errHungUp) || errors.Is(err, errNoAnswer) || codeOf(err) == load.CodeUnavailable
 }
 
 // settled is the error that a method of the driver returns: the reason why ctx ended, if it has.
@@ -61,8 +61,8 @@ func settled(ctx context.Context, err error, addresses string) error {
 
 // explain adds a reason and advice to an error of an address.
 func explain(err error, endpoint string) error {
-	return reach.Explain(err, endpoint, ofServers, func(err error) (results.FailureReason, string) {
-		return reach.Network("ZooKeeper", err)
+	return remote.Explain(err, endpoint, ofServers, func(err error) (results.FailureReason, string) {
+		return remote.Network("ZooKeeper", err)
 	})
 }
 

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/remote"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
@@ -149,8 +149,8 @@ func askAdmin(ctx context.Context, url string) (most int, known bool) {
 func (d *Driver) healthOfAll(ctx context.Context) (all []health, skipped map[string]string, err error) {
 	endpoints := d.plan.Target.Endpoints
 	found := make([]health, len(endpoints))
-	errs := reach.All(endpoints, func(i int) error {
-		err := reach.Repeat(ctx, passes, func(ctx context.Context) (err error) {
+	errs := remote.All(endpoints, func(i int) error {
+		err := remote.Repeat(ctx, passes, func(ctx context.Context) (err error) {
 			found[i], err = d.healthOf(ctx, endpoints[i])
 			return err
 		})
@@ -162,5 +162,5 @@ func (d *Driver) healthOfAll(ctx context.Context) (all []health, skipped map[str
 		}
 	}
 	reached, skipped, err := d.addresses.Skip(errs)
-	return reach.Pick(found, reached), skipped, err
+	return remote.Pick(found, reached), skipped, err
 }

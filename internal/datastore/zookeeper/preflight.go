@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/remote"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -34,14 +34,14 @@ func (d *Driver) preflight(ctx context.Context) (*results.Target, members.View, 
 		return nil, members.View{}, err
 	}
 	voters, unlisted := d.voters(ctx)
-	target := &results.Target{ClusterID: reach.Hashed(d.identity(voters)...), Unlisted: unlisted, Skipped: skipped}
+	target := &results.Target{ClusterID: remote.Hashed(d.identity(voters)...), Unlisted: unlisted, Skipped: skipped}
 	view := members.View{At: time.Now(), Members: map[string]members.State{}, Voters: voters}
 	for i, endpoint := range d.addresses.Loaded() {
 		h := all[i]
 		target.Members = append(target.Members, results.Member{
-			ID: reach.Hashed(endpoint), Name: endpoint, Endpoint: endpoint, Version: h.version, Leader: h.leads,
+			ID: remote.Hashed(endpoint), Name: endpoint, Endpoint: endpoint, Version: h.version, Leader: h.leads,
 		})
-		view.Members[reach.Hashed(endpoint)] = h.state(endpoint)
+		view.Members[remote.Hashed(endpoint)] = h.state(endpoint)
 	}
 	return target, view, nil
 }
@@ -75,7 +75,7 @@ func (h health) state(endpoint string) members.State {
 	s := members.State{Version: h.version}
 	if h.leads {
 		// The epoch of a standalone server is 0, and a term must not be.
-		s.Leader, s.Term = reach.Hashed(endpoint), h.epoch+1
+		s.Leader, s.Term = remote.Hashed(endpoint), h.epoch+1
 	}
 	return s
 }
@@ -94,7 +94,7 @@ func (d *Driver) View(ctx context.Context) members.View {
 			}
 			mutex.Lock()
 			defer mutex.Unlock()
-			view.Members[reach.Hashed(endpoint)] = state
+			view.Members[remote.Hashed(endpoint)] = state
 		})
 	}
 	asking.Go(func() { view.Voters, _ = d.voters(ctx) })
@@ -120,7 +120,7 @@ func (d *Driver) voters(ctx context.Context) (voters []string, unlisted string) 
 	}
 	slices.Sort(voters)
 	if len(voters) == 0 && len(d.plan.Target.Endpoints) == 1 {
-		voters = []string{reach.Hashed(d.plan.Target.Endpoints[0])}
+		voters = []string{remote.Hashed(d.plan.Target.Endpoints[0])}
 	}
 	return voters, ""
 }
@@ -133,7 +133,7 @@ const controlConnections = 2
 // it, Connect fails and explains the limit.
 func (d *Driver) checkConnections(ctx context.Context) error {
 	endpoints := d.addresses.Loaded()
-	return reach.Troubles(endpoints, reach.All(endpoints, func(i int) error {
+	return remote.Troubles(endpoints, remote.All(endpoints, func(i int) error {
 		most, known := d.mostConnections(ctx, endpoints[i])
 		if !known {
 			return nil

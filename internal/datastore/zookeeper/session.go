@@ -14,7 +14,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/remote"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -86,7 +86,7 @@ func (d *Driver) open(ctx context.Context, room int, addresses ...string) (*sess
 
 // await waits until the session is open, or all addresses have failed.
 func (s *session) await(ctx context.Context, addresses int) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, reach.Timeout)
+	ctx, cancel := context.WithTimeout(ctx, remote.Timeout)
 	defer cancel()
 	for range addresses {
 		select {

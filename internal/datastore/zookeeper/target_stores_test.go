@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/remote"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/zookeeper/zookeepertest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -164,7 +164,7 @@ func TestAHungServerIsLeftForAnother(t *testing.T) {
 	}
 	view := after.View(bounded(t))
 	for i, endpoint := range endpoints {
-		if problem := view.Members[reach.Hashed(endpoint)].Problem; (problem != "") != (i == 0) {
+		if problem := view.Members[remote.Hashed(endpoint)].Problem; (problem != "") != (i == 0) {
 			t.Errorf("server %d has the problem %q; wanted one of the first alone", i, problem)
 		}
 	}

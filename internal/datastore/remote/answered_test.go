@@ -1,4 +1,4 @@
-package reach
+package remote
 
 import (
 	"context"
