@@ -30,9 +30,11 @@ func (f *runFlags) accessPhrases() map[string]advice.Flag {
 	return phrases
 }
 
-// accessFlags has them for a command without a manifest, where the fields mean flags wherever they stand.
+// accessFlags has them for a command without a manifest, where the fields mean flags wherever they stand. Such a command knows
+// only etcd, which takes no token.
 func (f *runFlags) accessFlags() map[string]advice.Flag {
 	flags := f.accessPhrases()
+	delete(flags, "in "+authField)
 	for field, name := range map[string]string{"target.tls": "--cacert", "target.tls.serverName": "--tls-server-name", "target.auth": "--user", "target.endpoints": "--endpoints"} {
 		flags[field] = flag(name)
 	}
