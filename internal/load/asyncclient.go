@@ -28,107 +28,107 @@ const (
 )
 
 func newAsyncClient(c *client, conn AsyncConn, r *runner) *asyncClient {
-	l := &asyncClient{client: c, runner: r}
-	l.slot = conn.Slot(l.done)
-	return l
+	a := &asyncClient{client: c, runner: r}
+	a.slot = conn.Slot(a.done)
+	return a
 }
 
 // send begins an operation.
-func (l *asyncClient) send(s *loadPhase, ordinal int64, at requestTime) {
-	l.runner.engine.begin(l.client, s, ordinal, at)
-	l.transmit()
+func (a *asyncClient) send(s *loadPhase, ordinal int64, at requestTime) {
+	a.runner.engine.begin(a.client, s, ordinal, at)
+	a.transmit()
 }
 
 // transmit sends the prepared request, or waits for the permission to send it.
-func (l *asyncClient) transmit() {
-	if !l.permit.isOpen() {
-		l.waiting = waitingForPermit
+func (a *asyncClient) transmit() {
+	if !a.permit.isOpen() {
+		a.waiting = waitingForPermit
 		return
 	}
-	l.waiting = waitingForNothing
-	l.slot.Send(l.phase.name, &l.request, &l.response)
+	a.waiting = waitingForNothing
+	a.slot.Send(a.phase.name, &a.request, &a.response)
 }
 
 // permitted sends the request that waits for the permission.
-func (l *asyncClient) permitted() {
-	if l.waiting == waitingForPermit && l.permit.isOpen() {
-		l.time = l.time.notBefore(Now())
-		l.transmit()
+func (a *asyncClient) permitted() {
+	if a.waiting == waitingForPermit && a.permit.isOpen() {
+		a.time = a.time.notBefore(Now())
+		a.transmit()
 	}
 }
 
 // abort ends the request in flight, or what the client waits for instead. The step after a hold is still sent: the
 // client releases what it acquired.
-func (l *asyncClient) abort() {
-	if l.waiting == waitingForNothing {
-		l.slot.Abort()
+func (a *asyncClient) abort() {
+	if a.waiting == waitingForNothing {
+		a.slot.Abort()
 		return
 	}
-	l.wakeUp()
-	if l.waiting == waitingForPermit {
-		l.waiting = waitingForNothing
-		l.response.cancel()
-		l.done()
+	a.wakeUp()
+	if a.waiting == waitingForPermit {
+		a.waiting = waitingForNothing
+		a.response.cancel()
+		a.done()
 	}
 }
 
 // done is called back when the request has ended.
-func (l *asyncClient) done() {
-	if due, more := l.runner.engine.ended(l.client); more {
-		l.wait(waitingForHold, due.Sub(Now()))
+func (a *asyncClient) done() {
+	if due, more := a.runner.engine.ended(a.client); more {
+		a.wait(waitingForHold, due.Sub(Now()))
 		return
 	}
-	if l.phase.scheduled() {
-		l.runner.putFree(l)
+	if a.phase.scheduled() {
+		a.runner.putFree(a)
 		return
 	}
-	if pause := l.nextPause(); pause > 0 {
-		l.wait(waitingForPause, pause)
+	if pause := a.nextPause(); pause > 0 {
+		a.wait(waitingForPause, pause)
 		return
 	}
-	l.resume(l.free())
+	a.resume(a.free())
 }
 
 // wait wakes the client up after a while.
-func (l *asyncClient) wait(what waiting, while time.Duration) {
-	l.waiting = what
+func (a *asyncClient) wait(what waiting, while time.Duration) {
+	a.waiting = what
 	switch {
 	case while <= 0:
-		l.wakeUp()
-	case l.timer == nil:
-		wakeUp := l.wakeUp
-		l.timer = time.AfterFunc(while, func() { l.runner.loop.Post(wakeUp) })
+		a.wakeUp()
+	case a.timer == nil:
+		wakeUp := a.wakeUp
+		a.timer = time.AfterFunc(while, func() { a.runner.loop.Post(wakeUp) })
 	default:
-		l.timer.Reset(while)
+		a.timer.Reset(while)
 	}
 }
 
 // wakeUp ends a pause or a hold.
-func (l *asyncClient) wakeUp() {
-	switch l.waiting {
+func (a *asyncClient) wakeUp() {
+	switch a.waiting {
 	case waitingForPause:
-		l.waiting = waitingForNothing
+		a.waiting = waitingForNothing
 		now := Now()
-		l.runner.engine.recordPause(l.client, l.free(), now)
-		l.resume(now)
+		a.runner.engine.recordPause(a.client, a.free(), now)
+		a.resume(now)
 	case waitingForHold:
-		l.transmit()
+		a.transmit()
 	}
 }
 
 // resume sends the next request of a closed loop, which is due now. After the last one, the client is done.
-func (l *asyncClient) resume(due Instant) {
-	for ; l.at < len(l.runner.phases); l.at++ {
-		s := l.runner.phases[l.at]
+func (a *asyncClient) resume(due Instant) {
+	for ; a.at < len(a.runner.phases); a.at++ {
+		s := a.runner.phases[a.at]
 		if s.over(due) {
 			continue
 		}
 		if ordinal, ok := s.draw(); ok {
-			l.send(s, ordinal, dueAt(due))
+			a.send(s, ordinal, dueAt(due))
 			return
 		}
 	}
-	l.runner.running.Done()
+	a.runner.running.Done()
 }
 
 // clientQueue is a FIFO with room for all clients of a runner, so that clients, and their connections, send in

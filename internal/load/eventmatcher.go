@@ -77,35 +77,35 @@ type earlyEvent struct {
 var _ Audience = (*eventMatcher)(nil)
 
 func newEventMatcher(pod int, r *recorder) *eventMatcher {
-	l := &eventMatcher{pod: pod, recorder: r, onKey: map[int64]int{}, settled: make(chan struct{}, 1)}
-	for i := range l.pages {
-		l.pages[i].puts = map[int64]*watchedPut{}
+	m := &eventMatcher{pod: pod, recorder: r, onKey: map[int64]int{}, settled: make(chan struct{}, 1)}
+	for i := range m.pages {
+		m.pages[i].puts = map[int64]*watchedPut{}
 	}
-	return l
+	return m
 }
 
 // open registers a watcher of one key, or of all keys if what is 0, and returns its number.
-func (l *eventMatcher) open(what int64) int {
+func (m *eventMatcher) open(what int64) int {
 	if what != 0 {
-		l.onKey[what]++
+		m.onKey[what]++
 	} else {
-		l.everywhere++
+		m.everywhere++
 	}
-	return int(l.watchers.Add(1)) - 1
+	return int(m.watchers.Add(1)) - 1
 }
 
 // fanOut returns how many watchers receive an event of a put of a key.
-func (l *eventMatcher) fanOut(key int64) int { return l.everywhere + l.onKey[key] }
+func (m *eventMatcher) fanOut(key int64) int { return m.everywhere + m.onKey[key] }
 
 // page spreads sequences by Fibonacci hashing: those of one pod are all equal modulo pods.
-func (l *eventMatcher) page(sequence int64) *matcherPage {
-	return &l.pages[uint64(sequence)*0x9e3779b97f4a7c15>>(64-matcherPageBits)]
+func (m *eventMatcher) page(sequence int64) *matcherPage {
+	return &m.pages[uint64(sequence)*0x9e3779b97f4a7c15>>(64-matcherPageBits)]
 }
 
 // announce registers a put that is about to be sent.
-func (l *eventMatcher) announce(key, sequence int64, due Instant) {
-	fanOut := l.fanOut(key)
-	p := l.page(sequence)
+func (m *eventMatcher) announce(key, sequence int64, due Instant) {
+	fanOut := m.fanOut(key)
+	p := m.page(sequence)
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	if fanOut == 0 || len(p.puts) >= pageLimit {
@@ -114,7 +114,7 @@ func (l *eventMatcher) announce(key, sequence int64, due Instant) {
 	put := p.take()
 	put.due, put.left = due, fanOut
 	p.puts[sequence] = put
-	l.outstanding.Add(int64(fanOut))
+	m.outstanding.Add(int64(fanOut))
 }
 
 func (p *matcherPage) take() *watchedPut {
@@ -145,71 +145,71 @@ func (p *matcherPage) recycle(put *watchedPut) {
 }
 
 // settle records the outcome of a put and decides what happens to its events.
-func (l *eventMatcher) settle(key, sequence int64, response *Response) {
-	p := l.page(sequence)
+func (m *eventMatcher) settle(key, sequence int64, response *Response) {
+	p := m.page(sequence)
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	put, wrote := p.puts[sequence], response.Succeeded() && !response.Lost
 	switch {
 	case put == nil && wrote:
 		// No watcher watches the key, or the page was full.
-		l.missAll(uint64(l.fanOut(key)))
+		m.missAll(uint64(m.fanOut(key)))
 	case put == nil:
 	case wrote:
-		l.acknowledge(p, sequence, put, response.Received)
+		m.acknowledge(p, sequence, put, response.Received)
 	default:
-		l.forget(p, sequence, put)
+		m.forget(p, sequence, put)
 	}
 }
 
-func (l *eventMatcher) missAll(events uint64) {
-	l.expected.Add(events)
-	l.missed.Add(events)
-	l.recorder.miss(events, 0, 0)
+func (m *eventMatcher) missAll(events uint64) {
+	m.expected.Add(events)
+	m.missed.Add(events)
+	m.recorder.miss(events, 0, 0)
 }
 
-func (l *eventMatcher) acknowledge(p *matcherPage, sequence int64, put *watchedPut, received Instant) {
+func (m *eventMatcher) acknowledge(p *matcherPage, sequence int64, put *watchedPut, received Instant) {
 	put.acknowledged, put.received = true, received
-	l.expected.Add(uint64(put.left + len(put.early)))
+	m.expected.Add(uint64(put.left + len(put.early)))
 	for _, e := range put.early {
-		l.time(put, e.watcher, e.at)
+		m.time(put, e.watcher, e.at)
 	}
 	p.recycle(put)
 	if put.left == 0 {
-		l.forget(p, sequence, put)
+		m.forget(p, sequence, put)
 	}
 }
 
 // forget ends the wait for the events of a put.
-func (l *eventMatcher) forget(p *matcherPage, sequence int64, put *watchedPut) {
+func (m *eventMatcher) forget(p *matcherPage, sequence int64, put *watchedPut) {
 	delete(p.puts, sequence)
 	p.recycle(put)
 	p.free = append(p.free, put)
-	l.seen(put.left)
+	m.seen(put.left)
 }
 
 // seen subtracts events from the outstanding ones.
-func (l *eventMatcher) seen(events int) {
-	if l.outstanding.Add(-int64(events)) > 0 {
+func (m *eventMatcher) seen(events int) {
+	if m.outstanding.Add(-int64(events)) > 0 {
 		return
 	}
 	select {
-	case l.settled <- struct{}{}:
+	case m.settled <- struct{}{}:
 	default:
 	}
 }
 
-func (l *eventMatcher) time(put *watchedPut, watcher int, at Instant) {
-	l.recorder.event(watcher, at-put.due, max(at-put.received, 0), l.inWindow(at))
+func (m *eventMatcher) time(put *watchedPut, watcher int, at Instant) {
+	m.recorder.event(watcher, at-put.due, max(at-put.received, 0), m.inWindow(at))
 }
 
 // Event implements Audience.
-func (l *eventMatcher) Event(watcher int, at Instant, value []byte) {
+func (m *eventMatcher) Event(watcher int, at Instant, value []byte) {
 	mark, ok := workload.MarkOf(value)
-	if !ok || mark.Stream != workload.Measured || mark.Pod != l.pod {
+	if !ok || mark.Stream != workload.Measured || mark.Pod != m.pod {
 		return
 	}
-	p := l.page(mark.Sequence)
+	p := m.page(mark.Sequence)
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	put := p.puts[mark.Sequence]
@@ -217,40 +217,40 @@ func (l *eventMatcher) Event(watcher int, at Instant, value []byte) {
 		return
 	}
 	put.left--
-	l.seen(1)
+	m.seen(1)
 	if !put.acknowledged {
 		p.addEarly(put, earlyEvent{watcher, at})
 		return
 	}
-	l.time(put, watcher, at)
+	m.time(put, watcher, at)
 	if put.left == 0 {
-		l.forget(p, mark.Sequence, put)
+		m.forget(p, mark.Sequence, put)
 	}
 }
 
 // Duplicate implements Audience.
-func (l *eventMatcher) Duplicate() { l.count(&l.duplicate) }
+func (m *eventMatcher) Duplicate() { m.count(&m.duplicate) }
 
 // Cancelled implements Audience.
-func (l *eventMatcher) Cancelled() { l.count(&l.cancelled) }
+func (m *eventMatcher) Cancelled() { m.count(&m.cancelled) }
 
 // Resumed implements Audience.
-func (l *eventMatcher) Resumed() { l.count(&l.resumed) }
+func (m *eventMatcher) Resumed() { m.count(&m.resumed) }
 
 // count counts until the matcher is closed. What happens to watchers during shutdown is not a result.
-func (l *eventMatcher) count(n *atomic.Uint64) {
-	if !l.closed.Load() {
+func (m *eventMatcher) count(n *atomic.Uint64) {
+	if !m.closed.Load() {
 		n.Add(1)
 	}
 }
 
 // await waits for the outstanding events for at most atMost. It returns false if ctx ended before.
-func (l *eventMatcher) await(ctx context.Context, atMost time.Duration) bool {
+func (m *eventMatcher) await(ctx context.Context, atMost time.Duration) bool {
 	timer := time.NewTimer(atMost)
 	defer timer.Stop()
-	for l.outstanding.Load() > 0 {
+	for m.outstanding.Load() > 0 {
 		select {
-		case <-l.settled:
+		case <-m.settled:
 		case <-timer.C:
 			return true
 		case <-ctx.Done():
@@ -262,36 +262,36 @@ func (l *eventMatcher) await(ctx context.Context, atMost time.Duration) bool {
 
 // close ends the wait for all events. If hadTime, outstanding events are missed, else censored. It cannot be
 // interrupted; it takes one step for each tracked put, a fraction of a second in total.
-func (l *eventMatcher) close(hadTime bool) {
-	l.closed.Store(true)
+func (m *eventMatcher) close(hadTime bool) {
+	m.closed.Store(true)
 	now := Now()
-	for i := range l.pages {
-		p := &l.pages[i]
+	for i := range m.pages {
+		p := &m.pages[i]
 		p.mutex.Lock()
 		for sequence, put := range p.puts {
-			l.expire(put, now, hadTime)
-			l.forget(p, sequence, put)
+			m.expire(put, now, hadTime)
+			m.forget(p, sequence, put)
 		}
 		p.mutex.Unlock()
 	}
 }
 
-func (l *eventMatcher) expire(put *watchedPut, now Instant, hadTime bool) {
+func (m *eventMatcher) expire(put *watchedPut, now Instant, hadTime bool) {
 	events, waited, delivery := uint64(put.left), now-put.due, now-put.received
 	if !hadTime {
-		l.recorder.censorEvents(events, waited, delivery)
+		m.recorder.censorEvents(events, waited, delivery)
 		return
 	}
-	l.missed.Add(events)
-	l.recorder.miss(events, waited, delivery)
+	m.missed.Add(events)
+	m.recorder.miss(events, waited, delivery)
 }
 
 // results returns the counts so far. Missed is read before Expected, which includes it.
-func (l *eventMatcher) results() results.Watch {
+func (m *eventMatcher) results() results.Watch {
 	w := results.Watch{
-		Watchers: l.watchers.Load(), Missed: l.missed.Load(), Duplicate: l.duplicate.Load(),
-		Cancelled: l.cancelled.Load(), Resumed: l.resumed.Load(),
+		Watchers: m.watchers.Load(), Missed: m.missed.Load(), Duplicate: m.duplicate.Load(),
+		Cancelled: m.cancelled.Load(), Resumed: m.resumed.Load(),
 	}
-	w.Expected = l.expected.Load()
+	w.Expected = m.expected.Load()
 	return w
 }

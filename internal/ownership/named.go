@@ -21,9 +21,10 @@ type Names struct {
 	Name          func(number int64) string
 }
 
-// Named is Markers for a store that lists no pages: it deletes keys by their names, while the marker is unchanged. KV.List
-// returns the first names of a folder, where a name may end with its next slash, and only the keys of pods with their
-// versions. A key of others that got the name of a key of the run after the run had ended is deleted, too.
+// Named is Markers for a store that lists no pages. It deletes keys by their names, while the marker is unchanged. A key of
+// others that has the name of a key of the run is deleted, too.
+//
+// KV.List returns the first names of a folder. A name may end with its next slash. Only keys of pods have their versions.
 type Named struct {
 	Markers
 	Deleter Deleter
@@ -94,7 +95,8 @@ func (n *Named) Reread(ctx context.Context, s Batch, _ int64) ([]Batch, error) {
 // IsTooLarge implements Store.
 func (n *Named) IsTooLarge(err error) bool { return n.Deleter.IsTooLarge(err) }
 
-// Remains implements Store. One key is enough: another run makes its marker before its keys.
+// Remains implements Store. It looks at one key: if that is of a later run, the others are, too, because a run makes its marker
+// before its keys.
 func (n *Named) Remains(ctx context.Context) (what string, err error) {
 	left, err := n.pods(ctx)
 	if err != nil {

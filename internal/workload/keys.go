@@ -24,7 +24,7 @@ func (r *Run) KeyWriter() KeyWriter {
 // WrittenKeys is how many keys a run on a store that deletes by name can write, from the first one on.
 func (r *Run) WrittenKeys() int64 {
 	keys := r.Keys()
-	if keys.Distribution == spec.Sequential && r.PreloadCount() == 0 && r.Load.WarmupSeconds == 0 {
+	if keys.Distribution == spec.Sequential && r.PreloadCount() == 0 && r.Load.WarmupSeconds == 0 && r.Load.Requests != nil {
 		return min(keys.Count, r.Load.RequestBound())
 	}
 	return keys.Count

@@ -18,7 +18,7 @@ type claims struct {
 	driver *Driver
 }
 
-// batchKeys and a check of the marker are as many operations as every Consul takes in a transaction.
+// batchKeys are the deletions of a transaction: a Consul before 1.14 takes 64 operations, and one is the check of the marker.
 const batchKeys = 63
 
 func (d *Driver) claimsOf(run *ownership.Run, names func(context.Context) (ownership.Names, error)) *claims {

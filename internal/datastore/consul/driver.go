@@ -102,7 +102,7 @@ type conn struct {
 	endpoint string
 }
 
-// Do implements load.Conn. net/http does not tell when it writes a request: Sent is just before it gets the request.
+// Do implements load.Conn. Sent is just before net/http gets the request: the service time includes a dial after a loss.
 func (c *conn) Do(ctx context.Context, req *load.Request, resp *load.Response) {
 	known := operations[req.Operation]
 	if known == nil {

@@ -2,6 +2,7 @@ package consul
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,8 +11,11 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"net/http/httptrace"
+	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -32,6 +36,9 @@ type request struct {
 
 const kvPath = "/v1/kv/"
 
+// pathOf is the path of a key, which may have any name.
+func pathOf(key string) string { return kvPath + (&url.URL{Path: key}).EscapedPath() }
+
 func get(rpc spec.RPC, path string) request { return request{rpc, http.MethodGet, path, nil} }
 
 func put(rpc spec.RPC, path string, body []byte) request {
@@ -51,8 +58,11 @@ func (d *Driver) newClient(connections int, timeout time.Duration) (*http.Client
 	if err != nil {
 		return nil, err
 	}
-	transport := &http.Transport{MaxConnsPerHost: connections, MaxIdleConnsPerHost: connections, DisableCompression: true, ResponseHeaderTimeout: timeout}
-	transport.DialContext = (&net.Dialer{Timeout: timeout}).DialContext
+	transport := &http.Transport{
+		MaxConnsPerHost: connections, MaxIdleConnsPerHost: connections, DisableCompression: true, ResponseHeaderTimeout: timeout,
+		DialContext:         (&net.Dialer{Timeout: cmp.Or(timeout, remote.Redial)}).DialContext,
+		TLSHandshakeTimeout: cmp.Or(timeout, 3*remote.Redial),
+	}
 	if creds.TLS != nil {
 		transport.TLSClientConfig = creds.TLS.Config.Clone()
 	}
@@ -73,6 +83,13 @@ func (d *Driver) send(ctx context.Context, client *http.Client, endpoint string,
 	if creds.TLS != nil {
 		scheme = "https://"
 	}
+	// net/http sends a GET again if its connection breaks. That is counted, and a request of the load has failed then.
+	var sent atomic.Int32
+	phase := load.PhaseOf(ctx)
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() {
+		sent.Add(1)
+		d.requests.Add(r.rpc, phase)
+	}})
 	ask, err := http.NewRequestWithContext(ctx, r.method, scheme+endpoint+r.path, bytes.NewReader(r.body))
 	if err != nil {
 		return nil, false, err
@@ -80,7 +97,6 @@ func (d *Driver) send(ctx context.Context, client *http.Client, endpoint string,
 	if token := creds.Auth[plan.TokenFile]; token != "" {
 		ask.Header["X-Consul-Token"] = []string{token}
 	}
-	d.requests.Add(r.rpc, load.PhaseOf(ctx))
 	response, err := client.Do(ask)
 	if err != nil {
 		return nil, false, err
@@ -89,6 +105,9 @@ func (d *Driver) send(ctx context.Context, client *http.Client, endpoint string,
 	body, err = io.ReadAll(io.LimitReader(response.Body, most))
 	if found = response.StatusCode == http.StatusOK; err == nil && !found && response.StatusCode != http.StatusNotFound {
 		err = &refusal{response.StatusCode, strings.TrimSpace(string(body))}
+	}
+	if err == nil && sent.Load() > 1 && phase != results.PhaseControl {
+		err = errBroken
 	}
 	return body, found, err
 }
@@ -100,14 +119,16 @@ func (d *Driver) ask(ctx context.Context, r request, most int64) (body []byte, f
 	if err != nil {
 		return nil, false, err
 	}
-	all := d.plan.Target.Endpoints
+	all := d.addresses.Loaded()
 	err = remote.Repeat(ctx, passes, func(ctx context.Context) (err error) {
-		body, found, err = d.send(ctx, client, all[(int64(d.index)+d.turn.Load())%int64(len(all))], r, most)
+		turn := d.turn.Load()
+		body, found, err = d.send(ctx, client, all[(int64(d.index)+turn)%int64(len(all))], r, most)
 		if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() && ctx.Err() == nil {
 			err = errors.Join(errNoAnswer, err)
 		}
-		if err != nil && passes(err) {
-			d.turn.Add(1)
+		if _, refused := errors.AsType[*refusal](err); err != nil && (!refused || passes(err)) {
+			// Requests that fail at the same time turn once.
+			d.turn.CompareAndSwap(turn, turn+1)
 		}
 		return err
 	})
@@ -117,22 +138,31 @@ func (d *Driver) ask(ctx context.Context, r request, most int64) (body []byte, f
 // Most bytes of a response. Consul has no pages, and puts all names into one response: often its start is enough.
 const everything, itsStart = math.MaxInt64, 64 << 10
 
-// names returns the names of the keys under a folder, in their order, which lie within this many bytes. flat: a name ends with
-// the first slash after the folder.
+// names returns the names of the keys under a folder, in their order. It reads at most this many bytes of the list. flat: a
+// name ends with the first slash after the folder.
 func (d *Driver) names(ctx context.Context, folder string, flat bool, most int64) (names []string, err error) {
-	path := kvPath + folder + "?keys&consistent"
+	path := pathOf(folder) + "?keys&consistent"
 	if flat {
 		path += "&separator=/"
 	}
-	body, _, err := d.ask(ctx, get(spec.RPCKVGet, path), most)
-	list := json.NewDecoder(bytes.NewReader(body))
-	for _, wrong := list.Token(); err == nil && wrong == nil && list.More(); {
-		var name string
-		if wrong = list.Decode(&name); wrong == nil {
-			names = append(names, name)
-		}
+	body, found, err := d.ask(ctx, get(spec.RPCKVGet, path), most)
+	if err != nil || !found {
+		return nil, err
 	}
-	return names, err
+	list := json.NewDecoder(bytes.NewReader(body))
+	if start, wrong := list.Token(); wrong != nil || start != json.Delim('[') {
+		return nil, errNotConsul
+	}
+	for list.More() {
+		var name string
+		if wrong := list.Decode(&name); wrong != nil && most == everything {
+			return nil, errNotConsul
+		} else if wrong != nil {
+			break
+		}
+		names = append(names, name)
+	}
+	return names, nil
 }
 
 // refusal is a response with an error.
@@ -156,7 +186,11 @@ var (
 	errNoAnswer  = errors.New("the server does not answer")
 	errNoLeader  = errors.New("the servers have no leader")
 	errNotConsul = errors.New("the answer is not one of Consul")
+	errBroken    = errors.New("the connection broke, and net/http sent the request again")
 )
+
+// whileElecting are parts of what servers answer while they elect a leader: those that forward a request, and the leader itself.
+var whileElecting = []string{"No cluster leader", "rpc error", "leadership", "not the leader", "Not ready to serve", "raft apply failed"}
 
 // codeOf returns the code of an error, by which all drivers call it.
 func codeOf(err error) string {
@@ -168,13 +202,13 @@ func codeOf(err error) string {
 			return "OutOfRange"
 		case r.status == http.StatusTooManyRequests:
 			return "ResourceExhausted"
-		case r.status >= http.StatusInternalServerError && (r.says("No cluster leader") || r.says("rpc error")):
+		case r.status >= http.StatusInternalServerError && slices.ContainsFunc(whileElecting, r.says):
 			return load.CodeUnavailable
 		}
 		return codeUnknown
 	}
 	switch _, ofNetwork := errors.AsType[net.Error](err); {
-	case errors.Is(err, errNoLeader), errors.Is(err, errNoAnswer):
+	case errors.Is(err, errNoLeader), errors.Is(err, errNoAnswer), errors.Is(err, errBroken):
 		return load.CodeUnavailable
 	case errors.Is(err, context.DeadlineExceeded):
 		return load.CodeDeadlineExceeded
@@ -197,7 +231,9 @@ func hasStatus(err error, status int) bool {
 // passes returns whether an error can be temporary. A wrong address or certificate is not.
 func passes(err error) bool {
 	_, answered := errors.AsType[*refusal](err)
-	temporary := []error{errNoLeader, errNoAnswer, io.EOF, syscall.ECONNRESET}
+	temporary := []error{
+		errNoLeader, errNoAnswer, io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, syscall.EHOSTUNREACH, syscall.ENETUNREACH,
+	}
 	return answered && codeOf(err) == load.CodeUnavailable || remote.Passes(err) ||
 		slices.ContainsFunc(temporary, func(known error) bool { return errors.Is(err, known) })
 }

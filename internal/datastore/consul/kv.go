@@ -3,6 +3,7 @@ package consul
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -23,9 +24,9 @@ type entry struct {
 	CreateIndex, ModifyIndex int64
 }
 
-// read reads a key, or all keys of a folder.
+// read reads the keys of a path.
 func (k kv) read(ctx context.Context, path string) (found []entry, err error) {
-	body, exists, err := k.ask(ctx, get(spec.RPCKVGet, kvPath+path), everything)
+	body, exists, err := k.ask(ctx, get(spec.RPCKVGet, path), everything)
 	if err == nil && exists {
 		err = json.Unmarshal(body, &found)
 	}
@@ -33,7 +34,7 @@ func (k kv) read(ctx context.Context, path string) (found []entry, err error) {
 }
 
 func (k kv) Get(ctx context.Context, key string) (*ownership.Item, error) {
-	found, err := k.read(ctx, key+"?consistent")
+	found, err := k.read(ctx, pathOf(key)+"?consistent")
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
@@ -50,7 +51,7 @@ func (k kv) List(ctx context.Context, folder, after string, _ int64) (items []ow
 	case after != "":
 	case strings.HasSuffix(folder, ownership.PodsFolder):
 		var found []entry
-		found, err = k.read(ctx, folder+"?recurse&consistent")
+		found, err = k.read(ctx, pathOf(folder)+"?recurse&consistent")
 		for _, e := range found {
 			items = append(items, itemOf(e))
 		}
@@ -71,18 +72,18 @@ func (k kv) change(ctx context.Context, r request) (done bool, err error) {
 }
 
 func (k kv) Create(ctx context.Context, key string, value []byte) (created bool, err error) {
-	return k.change(ctx, put(spec.RPCKVPut, kvPath+key+"?cas=0", value))
+	return k.change(ctx, put(spec.RPCKVPut, pathOf(key)+"?cas=0", value))
 }
 
 // Swap changes the flags each time: a put that changes nothing would not change the index.
 func (k kv) Swap(ctx context.Context, key string, value []byte, version int64) (swapped bool, err error) {
-	return k.change(ctx, put(spec.RPCKVPut, fmt.Sprintf("%s%s?cas=%d&flags=%[3]d", kvPath, key, version), value))
+	return k.change(ctx, put(spec.RPCKVPut, fmt.Sprintf("%s?cas=%d&flags=%[2]d", pathOf(key), version), value))
 }
 
 func (k kv) DeleteAll(ctx context.Context, keys ...ownership.Key) (all bool, err error) {
 	all = true
 	for _, key := range keys {
-		gone, err := k.change(ctx, request{spec.RPCKVDelete, http.MethodDelete, fmt.Sprintf("%s%s?cas=%d", kvPath, key.Name, key.Version), nil})
+		gone, err := k.change(ctx, request{spec.RPCKVDelete, http.MethodDelete, fmt.Sprintf("%s?cas=%d", pathOf(key.Name), key.Version), nil})
 		if err != nil {
 			return false, err
 		}
@@ -107,7 +108,7 @@ func (k kv) DeleteIf(ctx context.Context, guard ownership.Key, keys []ownership.
 		return false, err
 	}
 	_, _, err = k.ask(ctx, put(spec.RPCTxn, "/v1/txn", body), everything)
-	if hasStatus(err, http.StatusConflict) && !isDenied(err) {
+	if r, refused := errors.AsType[*refusal](err); refused && r.status == http.StatusConflict && r.says(`"OpIndex":0,`) && !isDenied(err) {
 		return false, nil
 	}
 	return err == nil, err
@@ -142,7 +143,7 @@ func orNoLock(err error) error {
 }
 
 func (l *targetLock) SeeLock(ctx context.Context) (seen ownership.LockSeen, err error) {
-	found, err := l.read(ctx, ownership.LockKey+"?consistent")
+	found, err := l.read(ctx, pathOf(ownership.LockKey)+"?consistent")
 	if err != nil || len(found) == 0 || found[0].Session == "" {
 		return seen, orNoLock(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"path"
 	"strings"
@@ -22,6 +23,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/remote"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
@@ -66,8 +68,12 @@ func (d *Driver) dialGateway(ctx context.Context, endpoint string) (*clientv3.Cl
 	g := &gateway{
 		sender: sender{driver: d}, noting: &answerer{all: &d.answerers, address: endpoint},
 		url: urls([]string{endpoint}, creds.tls != nil)[0] + "/v3/kv/",
-		// Without ForceAttemptHTTP2, a transport with these fields speaks only HTTP/1.1. It uses no proxy.
-		http: &http.Transport{TLSClientConfig: creds.tls.Clone(), MaxConnsPerHost: 1, DisableCompression: true},
+		// Without ForceAttemptHTTP2, a transport with these fields speaks only HTTP/1.1. It uses no proxy. A dial that hangs would
+		// hold up the requests that follow.
+		http: &http.Transport{
+			TLSClientConfig: creds.tls.Clone(), MaxConnsPerHost: 1, DisableCompression: true,
+			DialContext: (&net.Dialer{Timeout: remote.Redial}).DialContext, TLSHandshakeTimeout: 3 * remote.Redial,
+		},
 	}
 	if creds.username != "" {
 		g.tokens = d.tokens()

@@ -52,10 +52,10 @@ type Secret struct {
 	Given     plan.Given
 }
 
-// Text returns the content of a key that must exist, without the newline at its end.
+// Text returns the content of a key that must exist, without the end of its line.
 func (s Secret) Text(key string) (string, error) {
 	f, err := s.required(key)
-	return strings.TrimRight(string(f.data), "\n"), err
+	return strings.TrimRight(string(f.data), "\r\n"), err
 }
 
 // file is the content of one key of a Secret, with its name for messages.

@@ -1,0 +1,166 @@
+package consul
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// Faults that a real Consul does not show when a test wants them.
+
+// addressedTo returns a driver of addresses.
+func addressedTo(t *testing.T, endpoints ...string) *Driver {
+	t.Helper()
+	d := New(plan.Plan{Target: plan.Target{Datastore: spec.Consul, Endpoints: endpoints}}, 0)
+	t.Cleanup(func() { _ = d.Close() })
+	return d
+}
+
+// answering starts a server, and returns its address.
+func answering(t *testing.T, answer http.HandlerFunc) string {
+	t.Helper()
+	server := httptest.NewServer(answer)
+	t.Cleanup(server.Close)
+	return server.Listener.Addr().String()
+}
+
+func TestCodesOfErrors(t *testing.T) {
+	for name, tc := range map[string]struct {
+		err  error
+		code string
+		pass bool
+	}{
+		"no leader":                {&refusal{500, "No cluster leader"}, load.CodeUnavailable, true},
+		"a follower":               {&refusal{500, "rpc error making call: EOF"}, load.CodeUnavailable, true},
+		"a leader that steps down": {&refusal{500, "raft apply failed: leadership lost while committing log"}, load.CodeUnavailable, true},
+		"a leader that was":        {&refusal{500, "node is not the leader"}, load.CodeUnavailable, true},
+		"a new leader":             {&refusal{500, "Not ready to serve consistent reads"}, load.CodeUnavailable, true},
+		"another error":            {&refusal{500, "disk full"}, "Unknown", false},
+		"without a right":          {&refusal{403, "Permission denied"}, "PermissionDenied", false},
+		"a large value":            {&refusal{413, "too large"}, "OutOfRange", false},
+		"too many connections":     {&refusal{429, "limit"}, "ResourceExhausted", false},
+		"a host that is gone":      {&net.OpError{Op: "dial", Err: syscall.EHOSTUNREACH}, load.CodeUnavailable, true},
+		"a broken connection":      {fmt.Errorf("write: %w", &net.OpError{Op: "write", Err: syscall.EPIPE}), load.CodeUnavailable, true},
+		"the time-out":             {context.DeadlineExceeded, load.CodeDeadlineExceeded, false},
+	} {
+		if code, pass := codeOf(tc.err), passes(tc.err); code != tc.code || pass != tc.pass {
+			t.Errorf("%s: got %s, temporary %t; wanted %s, %t", name, code, pass, tc.code, tc.pass)
+		}
+	}
+}
+
+// Two requests fail at the same time at one of two addresses. Both reach the other one.
+func TestRequestsThatFailTogetherChangeTheAddressOnce(t *testing.T) {
+	var both sync.WaitGroup
+	both.Add(2)
+	var here atomic.Int64
+	fails := answering(t, func(w http.ResponseWriter, _ *http.Request) {
+		if here.Add(1) > 2 {
+			return
+		}
+		both.Done()
+		both.Wait()
+		hangUp(t, w)
+	})
+	d := addressedTo(t, fails, answering(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "true") }))
+	var asking sync.WaitGroup
+	for range 2 {
+		asking.Go(func() {
+			if _, _, err := d.ask(t.Context(), get(spec.RPCKVGet, pathOf("a")), everything); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	if asking.Wait(); here.Load() != 2 {
+		t.Errorf("%d requests went to the address that fails, wanted 2", here.Load())
+	}
+}
+
+// hangUp closes the connection of a request.
+func hangUp(t *testing.T, w http.ResponseWriter) {
+	connection, _, err := w.(http.Hijacker).Hijack()
+	if err == nil {
+		err = connection.Close()
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// A page of a proxy is not an empty list of keys.
+func TestAnAnswerThatIsNoList(t *testing.T) {
+	for page, most := range map[string]int64{"<html>": itsStart, `{"error": "no"}`: itsStart, `["a", "b`: everything} {
+		d := addressedTo(t, answering(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, page) }))
+		if names, err := d.names(t.Context(), "a/", false, most); !errors.Is(err, errNotConsul) {
+			t.Errorf("%s: got %q, %v", page, names, err)
+		}
+	}
+}
+
+// Keys of others may have any name.
+func TestNamesOfOthers(t *testing.T) {
+	const name = "a b/%zz?x=1#y"
+	var asked atomic.Pointer[string]
+	d := addressedTo(t, answering(t, func(_ http.ResponseWriter, r *http.Request) { asked.Store(&r.URL.Path) }))
+	if _, err := (kv{d}).DeleteAll(t.Context(), ownership.Key{Name: name, Version: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if got := *asked.Load(); got != kvPath+name {
+		t.Errorf("asked for %q, wanted %q", got, kvPath+name)
+	}
+}
+
+// A transaction that is refused for another reason than the marker's index does not look like a changed marker.
+func TestATransactionThatIsRefused(t *testing.T) {
+	for index, changed := range map[int]bool{0: true, 1: false} {
+		d := addressedTo(t, answering(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusConflict)
+			fmt.Fprintf(w, `{"Results":null,"Errors":[{"OpIndex":%d,"What":"no"}]}`, index)
+		}))
+		done, err := (kv{d}).DeleteIf(t.Context(), ownership.Key{Name: "m", Version: 1}, []ownership.Key{{Name: "a"}})
+		if done || (err == nil) != changed {
+			t.Errorf("operation %d: got %t, %v", index, done, err)
+		}
+	}
+}
+
+// net/http sends a read again if its connection breaks: both are counted, and the request has failed.
+func TestAReadThatIsSentTwiceHasFailed(t *testing.T) {
+	var requests atomic.Int64
+	address := answering(t, func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasPrefix(r.URL.Path, kvPath) || requests.Add(1) != 2 {
+			fmt.Fprint(w, "[]")
+			return
+		}
+		hangUp(t, w)
+	})
+	d := addressedTo(t, address)
+	c, err := d.Connect(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var codes []string
+	for range 3 {
+		var response load.Response
+		c.Do(load.WithPhase(t.Context(), results.PhaseMeasured), &load.Request{Operation: spec.OperationRange, Key: []byte("a"), Timeout: 10 * time.Second}, &response)
+		codes = append(codes, response.Code)
+	}
+	if sent := d.Requests()[spec.RPCKVGet][results.PhaseMeasured]; codes[0] != "" || codes[1] != load.CodeUnavailable || codes[2] != "" || sent != 4 {
+		t.Errorf("%d requests with the codes %q, wanted 4, and the second as Unavailable", sent, codes)
+	}
+}
