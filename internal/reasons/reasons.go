@@ -16,7 +16,7 @@ type Kind string
 type Entry struct {
 	Kind Kind   `json:"-"`
 	Name string `json:"name"`
-	// Part is a part of the sentence that is always the same, for a warning. The names of warnings are only for explain.
+	// Part is set only for warnings: every sentence of the warning contains it. Only the command explain shows their names.
 	Part string `json:"part"`
 	// Meaning says what happened, Action what to do. An Action may be empty.
 	Meaning string `json:"meaning"`

@@ -90,3 +90,23 @@ func TestValuesThatCannotBeMade(t *testing.T) {
 		"longer than they are": {values(uniformly(101, 100)), "values.minSizeBytes"},
 	})
 }
+
+// A store that deletes by name must know every key that the run may have written.
+func TestWrittenKeys(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(*Run)
+		want   int64
+	}{
+		"bound by requests":       {func(r *Run) { r.Load.Requests = new(int64(30)) }, 30},
+		"more requests than keys": {func(r *Run) { r.Load.Requests = new(int64(3_000)) }, 100},
+		"bound by a duration":     {func(r *Run) { r.Load.Requests, r.Load.DurationSeconds = nil, new(int32(1)) }, 100},
+		"with a warm-up":          {func(r *Run) { r.Load.Requests, r.Load.WarmupSeconds = new(int64(30)), 1 }, 100},
+		"in any order":            {func(r *Run) { r.Load.Requests, r.Workload.Put.Keys.Distribution = new(int64(30)), spec.Uniform }, 100},
+	} {
+		r := valid()
+		r.Workload.Put.Keys.Count, r.Workload.Put.Keys.Distribution, r.Load.WarmupSeconds = 100, spec.Sequential, 0
+		if tc.change(&r); r.WrittenKeys() != tc.want {
+			t.Errorf("%s: got %d, wanted %d", name, r.WrittenKeys(), tc.want)
+		}
+	}
+}
