@@ -90,7 +90,7 @@ With --local, the flags ` + accessHelp + "\n\n" + exitHelp,
 	f.tool = c.Define(flags)
 	flags.BoolVar(&f.local, "local", false, "run on this machine, without a cluster")
 	flags.StringSliceVar(&f.access.Endpoints, "endpoints", nil, "members to load, as `HOST:PORT,...`: spec.target.endpoints")
-	flags.IntVar(&f.options.EmbeddedMembers, "embedded-members", 0, "with --local: start `N` etcd members (1 to 9) in this process and load them")
+	f.addMembers(flags, "with --local: ")
 	f.access.Define(flags, "with --local: ")
 	f.addSet(flags)
 	flags.BoolVar(&f.sweep.print, "print-manifest", false, "print the EtcdBenchmark instead of running it")
@@ -109,12 +109,12 @@ func (f *benchFlags) check() error {
 		f.outputs = []string{"perfdash"}
 	}
 	switch {
-	case !f.local && f.given("embedded-members"):
-		return errors.New("--embedded-members needs --local: add it")
+	case !f.local && f.firstGiven(memberFlags) != "":
+		return fmt.Errorf("--%s needs --local: add it", f.firstGiven(memberFlags))
 	case !f.local && given != "":
 		return fmt.Errorf("--%s needs --local: in a cluster, certificates and users are in Secrets: set spec.target.tls.secretName and spec.target.auth.secretName", given)
-	case len(f.access.Endpoints) == 0 && f.options.EmbeddedMembers == 0:
-		return errors.New("wanted the members to load, found none: add --endpoints host:port,…; with --local, --embedded-members 3 tries the command without an etcd")
+	case len(f.access.Endpoints) == 0 && f.options.Members == 0:
+		return errors.New("wanted the members to load, found none: add --endpoints host:port,…; with --local, --members 3 tries the command without an etcd")
 	case f.local:
 		if err := f.checkLocal(); err != nil {
 			return err
@@ -148,14 +148,14 @@ func (t *tool) bench(f *benchFlags, flags *pflag.FlagSet, arguments []string) er
 	return t.start(&f.runFlags, m)
 }
 
-// manifest returns the manifest of a command. Embedded members replace its address.
+// manifest returns the manifest of a command. Members that the command starts replace its address.
 func (f *benchFlags) manifest(arguments []string) (*manifest.Manifest, error) {
 	b, err := f.tool.Benchmark(arguments)
 	if err != nil {
 		return nil, err
 	}
 	b.Spec.Target.Endpoints = f.access.Endpoints
-	if f.options.EmbeddedMembers > 0 {
+	if f.options.Members > 0 {
 		b.Spec.Target.Endpoints = []string{"127.0.0.1:2379"}
 	}
 	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(b)

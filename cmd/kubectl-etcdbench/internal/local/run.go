@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/supervisor"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
@@ -40,28 +41,33 @@ const (
 	startDelay = 50 * time.Millisecond
 )
 
-// Run runs an admitted EtcdBenchmark to its end, sets its status and the addresses of embedded members, and returns its report, or nil if nothing was
-// measured. If the run cannot be started, it returns an error and does not change the status. When ctx ends, it returns
-// ErrLeft at once.
+// Run runs an admitted EtcdBenchmark to its end, sets its status and the addresses of its own members, and returns its
+// report, or nil if nothing was measured. If the run cannot be started, it returns an error and does not change the
+// status. When ctx ends, it returns ErrLeft at once.
 func Run(ctx context.Context, run *v1alpha1.EtcdBenchmark, o Options) (report []byte, err error) {
 	if err := o.Validate(run); err != nil {
 		return nil, err
 	}
 	endpoints := run.Spec.Target.Endpoints
-	if o.EmbeddedMembers > 0 {
-		o.Notice(fmt.Sprintf("Starting embedded etcd members: %d.", o.EmbeddedMembers))
-		members, err := startCluster(ctx, o.EmbeddedMembers)
+	var own *supervisor.Cluster
+	if o.Members > 0 {
+		o.Notice(fmt.Sprintf("Starting %s on this machine.", text.Plural(o.Members, "etcd member")))
+		own, err = supervisor.Start(ctx, supervisor.Config{Members: o.Members, Program: o.MemberBinary, DataDir: o.dataDir()})
+		if ctx.Err() != nil {
+			return nil, errors.Join(ErrLeft, err)
+		}
 		if err != nil {
 			return nil, err
 		}
-		defer func() { err = errors.Join(err, members.close()) }()
-		endpoints = members.endpoints()
+		defer func() { err = errors.Join(err, own.Close()) }()
+		endpoints = own.Endpoints
 		showLoaded(&run.Spec.Target, endpoints)
 	}
 	c, err := newController(run, o, endpoints)
 	if err != nil {
 		return nil, err
 	}
+	c.own = own
 	if err := c.follow(ctx); err != nil {
 		return nil, err
 	}
@@ -93,6 +99,8 @@ type controller struct {
 	plan     plan.Plan
 	sessions []*load.Session
 	gate     *gate
+	// own are the members that exist only for this run; nil if there are none.
+	own *supervisor.Cluster
 	// ended reports for each session whether it has ended.
 	ended []atomic.Bool
 	// stopped: the user has interrupted the run.
@@ -108,9 +116,7 @@ func newController(run *v1alpha1.EtcdBenchmark, o Options, endpoints []string) (
 	if err != nil {
 		return nil, err
 	}
-	if o.EmbeddedMembers == 0 {
-		tuning.Process(p.Load)
-	}
+	tuning.Process(p.Load)
 	c := &controller{run: run, options: o, plan: p, gate: newGate(), ended: make([]atomic.Bool, p.Pods())}
 	for i := range p.Pods() {
 		s, err := load.NewSession(load.Config{Plan: p, Index: i, Driver: datastore.New(p, i), Control: c.control(i), Sessions: p.Pods()})
@@ -222,7 +228,7 @@ func (c *controller) stopNotice() string {
 }
 
 func (c *controller) leftError() error {
-	if c.options.EmbeddedMembers > 0 {
+	if c.own != nil {
 		return ErrLeft
 	}
 	return fmt.Errorf("%w: keys may be left in the target. %s", ErrLeft, benchmark.Leftover(c.run))
@@ -307,27 +313,7 @@ func (c *controller) localMessage(message string) string {
 func (c *controller) snapshots() []*results.Snapshot {
 	out := make([]*results.Snapshot, len(c.sessions))
 	for i, s := range c.sessions {
-		if out[i] = s.Snapshot(); c.options.EmbeddedMembers > 0 {
-			omitShared(out[i])
-		}
+		out[i] = s.Snapshot()
 	}
 	return out
-}
-
-// omitShared omits the memory and the processor time of embedded members and of the load generator. They share a process,
-// so each would show the sum of all.
-func omitShared(s *results.Snapshot) {
-	for _, samples := range s.Samples {
-		delete(samples.Values, results.FigureCPUSeconds)
-		delete(samples.Values, results.FigureMemoryNowBytes)
-	}
-	s.Process = s.Process.OnlyMachine("the embedded members shared its process")
-	if s.Target == nil {
-		return
-	}
-	for i := range s.Target.Members {
-		m := &s.Target.Members[i]
-		m.ResidentMemoryBytes = 0
-		m.Window = m.Window.Without(results.FigureMemoryBytes, results.FigureMemoryStartBytes, results.FigureCPUSeconds)
-	}
 }

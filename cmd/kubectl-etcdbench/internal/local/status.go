@@ -1,6 +1,7 @@
 package local
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -33,24 +34,42 @@ func (c *controller) finish(now time.Time) {
 	d.Finish.Message = c.localMessage(d.Finish.Message)
 	d.Cleaned = c.cleaned(*d.Cleaned)
 	c.write(o, d, now)
+	if c.run.Status.Summary == nil {
+		for _, w := range c.lostMembers() {
+			c.options.Notice(w)
+		}
+	}
 	c.options.Show(c.run.DeepCopy())
+}
+
+// lostMembers says which of the run's own members have ended before it.
+func (c *controller) lostMembers() (all []string) {
+	if c.own == nil {
+		return nil
+	}
+	for _, e := range c.own.Ended() {
+		all = append(all, fmt.Sprintf("A member was lost: %s", e))
+	}
+	return all
 }
 
 // write sets the status as the operator does, and then what only this process knows.
 func (c *controller) write(o lifecycle.Observed, d lifecycle.Decision, now time.Time) {
-	s, shared := &c.run.Status, c.options.shared(c.plan.Target.Endpoints)
-	o.SharesNode = shared != ""
+	s, shared := &c.run.Status, allLoopback(c.plan.Target.Endpoints)
+	o.SharesNode = shared
 	// followLock sets it.
 	d.Queue = s.Queue
 	c.sum = lifecycle.SetStatus(c.run, o, d, &c.recent, now)
 	if s.Summary == nil {
 		return
 	}
-	for _, w := range c.options.warnings(c.run, c.plan.Target.Endpoints) {
+	for _, w := range append(c.options.warnings(c.run, shared), c.lostMembers()...) {
 		s.Summary.Warnings = verdict.AppendWarning(s.Summary.Warnings, w)
 	}
-	s.Summary.Validity.Shared = shared
-	c.options.advise(c.run)
+	if shared {
+		s.Summary.Validity.Shared = v1alpha1.SharedNode
+	}
+	advise(c.run)
 }
 
 // cleaned returns the condition Cleaned. Without a cluster no cleanup Job follows, so the user has to delete keys that
@@ -58,8 +77,8 @@ func (c *controller) write(o lifecycle.Observed, d lifecycle.Decision, now time.
 func (c *controller) cleaned(k lifecycle.Cleaned) *lifecycle.Cleaned {
 	switch {
 	case k.Status == metav1.ConditionTrue:
-	case c.options.EmbeddedMembers > 0:
-		k = lifecycle.Cleaned{Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonKeysDeleted, Message: "The keys are gone with the embedded members."}
+	case c.own != nil:
+		k = lifecycle.Cleaned{Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonKeysDeleted, Message: "The keys are gone with the members."}
 	default:
 		why, spared := c.whyLeft()
 		k.Status, k.Message = metav1.ConditionFalse, "Keys may be left in the target"+why+"."
