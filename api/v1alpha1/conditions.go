@@ -192,6 +192,9 @@ const (
 	ReasonHistoryCompacted = "HistoryCompacted"
 )
 
+// GoneWithMembers is the message of Cleaned if the members existed only for the run.
+const GoneWithMembers = "The keys are gone with the members."
+
 // Reasons of Cleaned.
 const (
 	// ReasonKeysDeleted: every client pod reported its keys deleted, or the cleanup Job deleted them.

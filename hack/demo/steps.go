@@ -165,7 +165,7 @@ func (d *demo) runBenchmark(ctx context.Context) error {
 }
 
 func (d *demo) runLocally(ctx context.Context) error {
-	return d.run(ctx, "--local", "--embedded-members=3")
+	return d.run(ctx, "--local", "--members=3")
 }
 
 // run runs the sample with the plugin, which prints its table, and saves the finished object and its page. It fails unless the run

@@ -23,7 +23,11 @@ func (s *Session) release(ctx context.Context) {
 
 func (s *Session) releaseKeys(ctx context.Context) {
 	s.signs.end()
-	if s.state.cleaningIs(results.CleaningNothingWritten) {
+	switch {
+	case s.state.cleaningIs(results.CleaningNothingWritten):
+		return
+	case s.plan.KeepsKeys:
+		s.state.set(func(s *state) { s.cleaning = results.CleaningKeysDeleted })
 		return
 	}
 	if s.Stage() != results.StageCleaning {

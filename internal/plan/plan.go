@@ -32,6 +32,8 @@ type Plan struct {
 	Guard  spec.Guard `json:"guard"`
 	// Lock is how the run uses the lock of its target; nil: it does not.
 	Lock *Lock `json:"lock,omitempty"`
+	// KeepsKeys: the members end with the run, so its keys need not be deleted.
+	KeepsKeys bool `json:"keepsKeys,omitempty"`
 	// TimeoutSeconds bounds the pod's life, from its start or from when it may write. A pod without an operator therefore
 	// ends, too.
 	TimeoutSeconds int `json:"timeoutSeconds"`

@@ -35,7 +35,7 @@ const comparedWithStored = "  compare: {baseline: {suite: {name: release}}, metr
 func ranLocally(t *testing.T, manifest string, status int, args ...string) (path string, s v1alpha1.EtcdBenchmarkSuite, c *called) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "suite.json")
-	c = call(manifest, append([]string{"run", "--local", "-f", "-", "--embedded-members", "1", "-o", "json=" + path, "-o", "table"}, args...)...)
+	c = call(manifest, append([]string{"run", "--local", "-f", "-", "--members", "1", "-o", "json=" + path, "-o", "table"}, args...)...)
 	c.wantStatus(t, status)
 	data, err := os.ReadFile(path)
 	if err == nil {
@@ -85,7 +85,7 @@ func TestStoredBaselinesAreRefused(t *testing.T) {
 	other, _, _ := ranLocally(t, strings.Replace(strings.Replace(storedSuite, "NAME", "release", 1), "requests: 60", "requests: 70", 1), exitDone)
 	run := resultFile(t, "run", measured(0, 5000))
 	now := strings.Replace(storedSuite, "NAME", "now", 1)
-	local := []string{"run", "--local", "-f", "-", "--embedded-members", "1"}
+	local := []string{"run", "--local", "-f", "-", "--members", "1"}
 	for name, tc := range map[string]struct {
 		manifest string
 		args     []string

@@ -24,7 +24,7 @@ spec:
   onObjectiveMissed: Stop
   timeoutSeconds: 600
 `
-	c := call(manifest, "run", "--local", "-f", "-", "--embedded-members", "1", "-o", "json")
+	c := call(manifest, "run", "--local", "-f", "-", "--members", "1", "-o", "json")
 	status := c.end(t)
 	var run v1alpha1.EtcdBenchmark
 	if err := json.Unmarshal([]byte(c.out.String()), &run); err != nil {

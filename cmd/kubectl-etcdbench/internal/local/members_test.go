@@ -1,20 +1,23 @@
 package local
 
 import (
+	"runtime"
 	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 )
 
-// An embedded member has figures, except memory and processor time, which it shares with the load generator.
-func TestAnEmbeddedMemberHasFigures(t *testing.T) {
+// The members of a run are processes of their own: each has its figures, and the load generator is judged.
+func TestMembersAndLoadGeneratorHaveFigures(t *testing.T) {
 	t.Setenv("TMPDIR", etcdtest.DataDir(t))
 	run := mixed(func(run *v1alpha1.EtcdBenchmark) {
 		run.Spec.Load.Requests, run.Spec.Load.DurationSeconds, run.Spec.Load.Rate = nil, new(int32(6)), &spec.Rate{PerSecond: 100, Arrival: spec.ArrivalConstant}
 	})
-	if _, err := Run(t.Context(), run, options(func(o *Options) { o.EmbeddedMembers = 1 })); err != nil {
+	if _, err := Run(t.Context(), run, options(func(o *Options) { o.Members = 1 })); err != nil {
 		t.Fatal(err)
 	}
 	all := run.Status.Summary.Members
@@ -25,7 +28,14 @@ func TestAnEmbeddedMemberHasFigures(t *testing.T) {
 	if m := all[0]; m.Apply == nil || m.Apply.Count < 1 || m.Apply.Count > 600 || m.ClientReceivedBytes == nil {
 		t.Errorf("got %+v, wanted the applies of about 300 puts", m)
 	}
-	if m := all[0]; m.MemoryBytes != nil || m.CPUMillicores != nil {
-		t.Errorf("got memory %v and processors %v of a shared process, wanted neither", m.MemoryBytes, m.CPUMillicores)
+	if m := all[0]; m.MemoryBytes == nil || m.CPUMillicores == nil {
+		t.Errorf("got memory %v and processors %v, wanted both", m.MemoryBytes, m.CPUMillicores)
+	}
+	if v := run.Status.Summary.Validity; runtime.GOOS == "linux" && (v.Verdict == v1alpha1.ValidityUnknown || v.Shared != v1alpha1.SharedNode) {
+		t.Errorf("got %+v, wanted a verdict on the load generator", v)
+	}
+	wantCondition(t, run, v1alpha1.ConditionCleaned, metav1.ConditionTrue, v1alpha1.ReasonKeysDeleted)
+	if run.Status.Target.Members[0].ResidentMemoryBytes == nil {
+		t.Error("the memory of the member is not known")
 	}
 }

@@ -223,8 +223,11 @@ func (c *controller) stopNotice() string {
 		r, d := s.Interrupted()
 		responses, deletion = max(responses, r), max(deletion, d)
 	}
-	return fmt.Sprintf("Stopping the run. It waits for responses, for at most %s, and then deletes its keys, for at most %s. The result so far follows; Ctrl-C again exits without it.",
-		text.Duration(responses), text.Duration(deletion))
+	then := fmt.Sprintf(", and then deletes its keys, for at most %s", text.Duration(deletion))
+	if c.own != nil {
+		then = ""
+	}
+	return fmt.Sprintf("Stopping the run. It waits for responses, for at most %s%s. The result so far follows; Ctrl-C again exits without it.", text.Duration(responses), then)
 }
 
 func (c *controller) leftError() error {

@@ -76,9 +76,9 @@ func (c *controller) write(o lifecycle.Observed, d lifecycle.Decision, now time.
 // are left, unless they are those of others.
 func (c *controller) cleaned(k lifecycle.Cleaned) *lifecycle.Cleaned {
 	switch {
-	case k.Status == metav1.ConditionTrue:
 	case c.own != nil:
-		k = lifecycle.Cleaned{Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonKeysDeleted, Message: "The keys are gone with the members."}
+		k = lifecycle.Cleaned{Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonKeysDeleted, Message: v1alpha1.GoneWithMembers}
+	case k.Status == metav1.ConditionTrue:
 	default:
 		why, spared := c.whyLeft()
 		k.Status, k.Message = metav1.ConditionFalse, "Keys may be left in the target"+why+"."

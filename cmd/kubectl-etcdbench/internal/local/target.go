@@ -113,7 +113,7 @@ func (o Options) plan(run *v1alpha1.EtcdBenchmark, endpoints []string) (plan.Pla
 	}
 	if o.Members > 0 {
 		// The members exist only for this run.
-		p.Lock = nil
+		p.Lock, p.KeepsKeys = nil, true
 		p.Target.TLS, p.Target.Auth = nil, nil
 	}
 	p.Target = o.access(p.Target)
@@ -138,7 +138,7 @@ func (o Options) warnings(run *v1alpha1.EtcdBenchmark, shared bool) (all []strin
 	}
 	// The members' metrics say it, too, after enough writes.
 	if supervisor.IsInMemory(o.dataDir()) && !slices.ContainsFunc(run.Status.Summary.Members, verdict.InMemory) {
-		all = append(all, o.dataDir()+" is on a file system in memory: the data lies in memory, so these numbers are not those of an etcd on a disk.")
+		all = append(all, o.dataDir()+" is on a file system in memory, where a flush of the log takes less than on a disk: these numbers are not those of an etcd on a disk.")
 	}
 	return all
 }

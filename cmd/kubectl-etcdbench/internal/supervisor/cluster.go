@@ -201,7 +201,7 @@ func (e Ended) String() string {
 func (c *Cluster) PIDs() []int {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	return c.pids
+	return slices.Clone(c.pids)
 }
 
 // Ended are the members that have ended, the first one first.

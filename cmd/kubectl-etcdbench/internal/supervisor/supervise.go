@@ -138,12 +138,16 @@ func (t *tail) words() string {
 	why := ""
 	for line := range strings.Lines(string(t.end)) {
 		said, fatal := wordsOf(strings.TrimSpace(line))
-		if said == "" {
+		switch {
+		case said == "":
 			continue
-		}
-		if all = append(all, said); fatal {
+		case fatal:
 			why = said
+		case said == "Usage:" && len(all) > 0:
+			// The line before it says which flag is wrong.
+			why = all[len(all)-1]
 		}
+		all = append(all, said)
 	}
 	return cmp.Or(why, strings.Join(all[max(0, len(all)-shown):], "; "))
 }
