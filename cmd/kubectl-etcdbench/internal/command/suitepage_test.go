@@ -96,6 +96,8 @@ func TestTheSampleOfEtcdsPageOnMembers(t *testing.T) {
 		`all/serializable/one Range 100 1 1 serializable` + numbers,
 		`all/serializable/many Range 100 10 20 serializable` + numbers,
 	}}
+	// Beside other tests, the load generator can be the limit of a run.
+	printed = strings.ReplaceAll(printed, " (invalid) ", " ")
 	matches := func(line, pattern string) bool { return regexp.MustCompile("^" + pattern + "$").MatchString(line) }
 	matchAll := func(got, want []string) bool { return slices.EqualFunc(got, want, matches) }
 	if got := tablesOf(printed); !slices.EqualFunc(got, want, matchAll) {

@@ -2,13 +2,16 @@ package local
 
 import (
 	"runtime"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/supervisor"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/reasons"
 )
 
 // The members of a run are processes of their own: each has its figures, and the load generator is judged.
@@ -37,5 +40,27 @@ func TestMembersAndLoadGeneratorHaveFigures(t *testing.T) {
 	wantCondition(t, run, v1alpha1.ConditionCleaned, metav1.ConditionTrue, v1alpha1.ReasonKeysDeleted)
 	if run.Status.Target.Members[0].ResidentMemoryBytes == nil {
 		t.Error("the memory of the member is not known")
+	}
+}
+
+// What the members of a run cannot have, and what their data lies on, stands in the result once.
+func TestWarningsAboutMembers(t *testing.T) {
+	const memory = "/dev/shm"
+	if !supervisor.IsInMemory(memory) {
+		t.Skip("this machine has no file system in memory at " + memory)
+	}
+	run := mixed(func(run *v1alpha1.EtcdBenchmark) {
+		run.Spec.Load.Requests, run.Spec.Target.TLS = new(int64(10)), &v1alpha1.TargetTLS{SecretName: "certs"}
+	})
+	if _, err := Run(t.Context(), run, options(func(o *Options) { o.Members, o.DataDir = 1, memory })); err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[string]int{}
+	for _, w := range run.Status.Summary.Warnings {
+		e, _ := reasons.OfWarning(w)
+		kinds[e.Name]++
+	}
+	if all := strings.Join(run.Status.Summary.Warnings, " "); kinds["DataInMemory"] != 1 || kinds["OneMachine"] != 1 || !strings.Contains(all, "spec.target.tls") {
+		t.Errorf("got the warnings %q", run.Status.Summary.Warnings)
 	}
 }

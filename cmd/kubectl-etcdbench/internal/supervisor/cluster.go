@@ -57,6 +57,8 @@ type Cluster struct {
 	supervisor *exec.Cmd
 	// hold is the pipe that keeps the members.
 	hold io.Closer
+	// errors is what the supervisor says last.
+	errors tail
 	// read is closed when the supervisor has told everything.
 	read  chan struct{}
 	mutex sync.Mutex
@@ -148,7 +150,7 @@ func (c *Cluster) supervise(o order, fail context.CancelCauseFunc) error {
 		return err
 	}
 	c.supervisor = exec.Command(self, asSupervisor)
-	c.supervisor.SysProcAttr, c.supervisor.Stderr = ofSupervisor(), &tail{}
+	c.supervisor.SysProcAttr, c.supervisor.Stderr = ofSupervisor(), &c.errors
 	in, err := c.supervisor.StdinPipe()
 	if err != nil {
 		return err
@@ -250,6 +252,9 @@ func (c *Cluster) Close() error {
 	_ = c.hold.Close()
 	<-c.read
 	err := c.supervisor.Wait()
+	if err != nil {
+		err = fmt.Errorf("the process that keeps the members (%w): %s", err, cmp.Or(c.errors.words(), "its log is empty"))
+	}
 	// Nothing is left to remove, unless the supervisor was killed.
 	return errors.Join(err, os.RemoveAll(c.dir))
 }
