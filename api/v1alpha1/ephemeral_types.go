@@ -185,6 +185,15 @@ type MemberPod struct {
 	// imageID identifies the content of the image, usually by its digest.
 	//
 	// +optional
-	// +kubebuilder:validation:MaxLength=1024
 	ImageID string `json:"imageID,omitempty"`
+
+	// restarts of the member before all were ready.
+	//
+	// +optional
+	Restarts int32 `json:"restarts,omitempty"`
+
+	// lost says how the member ended during the run. Absent: it did not.
+	//
+	// +optional
+	Lost string `json:"lost,omitempty"`
 }
