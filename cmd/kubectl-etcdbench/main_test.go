@@ -60,7 +60,7 @@ func limited(objective string) string { return puts + "  objectives: [" + object
 const (
 	canBeMet   = `{name: o, type: Throughput, throughput: {minPerSecond: 1}}`
 	canBeMiss  = `{name: o, type: Latency, latency: {operation: Put, statistic: Max, maxMicroseconds: 1}}`
-	canNotTell = `{name: o, type: MemberCPU, memberCPU: {maxMillicores: 1}}`
+	canNotTell = `{name: o, type: PeerRoundTrip, peerRoundTrip: {maxMicroseconds: 1}}`
 )
 
 // process is a process of kubectl-etcdbench with its own folder for temporary files.

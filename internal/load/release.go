@@ -23,15 +23,14 @@ func (s *Session) release(ctx context.Context) {
 
 func (s *Session) releaseKeys(ctx context.Context) {
 	s.signs.end()
-	switch {
-	case s.state.cleaningIs(results.CleaningNothingWritten):
-		return
-	case s.plan.KeepsKeys:
-		s.state.set(func(s *state) { s.cleaning = results.CleaningKeysDeleted })
+	if s.state.cleaningIs(results.CleaningNothingWritten) {
 		return
 	}
 	if s.Stage() != results.StageCleaning {
 		s.state.enter(results.StageCleaning)
+	}
+	if s.plan.Ephemeral {
+		return
 	}
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseLimit)
 	defer cancel()

@@ -122,10 +122,18 @@ func (f *Flags) Check(own bool) error {
 	if err := f.Refused(); err != nil {
 		return err
 	}
-	if given := f.FirstGiven(Names()...); own && given != "" {
-		return fmt.Errorf("--%s: members of --members have neither TLS nor users, and their addresses are known: remove it, or --members", given)
+	if own {
+		return f.CheckOwn()
 	}
 	return cmp.Or(f.checkAddresses(), f.checkTLS(), f.checkUser())
+}
+
+// CheckOwn refuses flags that are given for members that the command starts.
+func (f *Flags) CheckOwn() error {
+	if given := f.FirstGiven(Names()...); given != "" {
+		return fmt.Errorf("--%s: members that the command starts have neither TLS nor users, and their addresses are known: remove the flag", given)
+	}
+	return nil
 }
 
 func (f *Flags) checkAddresses() error {

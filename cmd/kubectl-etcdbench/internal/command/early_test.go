@@ -46,7 +46,7 @@ spec:
 		t.Errorf("wanted exit status %d, got %d; standard error:\n%s", want, status, c.err)
 	}
 	cleaned := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionCleaned)
-	if cleaned == nil || cleaned.Reason != v1alpha1.ReasonKeysDeleted {
+	if cleaned == nil || cleaned.Reason != v1alpha1.ReasonMembersDeleted {
 		t.Errorf("found %+v, wanted the keys to be deleted", cleaned)
 	}
 }

@@ -29,8 +29,6 @@ func (f *runFlags) checkLocal() error {
 		return fmt.Errorf("--members: wanted 1 to %d, found 0", local.MaxMembers)
 	case o.Members != 0 && len(f.access.Endpoints) > 0:
 		return errors.New("--members and --endpoints both set the target: give one of them")
-	case o.Members == 0 && f.firstGiven(memberFlags) != "":
-		return fmt.Errorf("--%s needs --members: add it", f.firstGiven(memberFlags))
 	}
 	return f.readPrograms()
 }

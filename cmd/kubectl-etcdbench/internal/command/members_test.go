@@ -9,6 +9,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/apiservertest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 )
 
 // twoTargets is smallSuite with another target.
@@ -38,11 +39,44 @@ func TestATargetHasItsOwnProgram(t *testing.T) {
 	}
 }
 
+const described = `
+apiVersion: etcdbench.dev/v1alpha1
+kind: EtcdBenchmark
+metadata: {name: described}
+spec:
+  target: {ephemeral: {replicas: 2, image: "example.org/etcd:1"}}
+  workload: {type: Put, put: {keys: {count: 1000}}}
+  load: {requests: 50}
+`
+
+// A manifest that describes members needs no flag, and variables for another etcd are of no use to it. With addresses, it
+// loads these.
+func TestAManifestDescribesMembers(t *testing.T) {
+	t.Setenv("ETCDCTL_ENDPOINTS", "127.0.0.1:1")
+	t.Setenv("ETCDCTL_USER", "root:secret")
+	for name, tc := range map[string]struct {
+		args    []string
+		members int
+	}{
+		"described":      {nil, 2},
+		"another number": {[]string{"--members", "1"}, 1},
+		"addresses":      {[]string{"--endpoints", etcdtest.Start(t, 1, nil).Endpoints[0], "--user="}, 1},
+	} {
+		c := call(described, append([]string{"run", "--local", "-f", "-", "-o", "json"}, tc.args...)...)
+		c.wantStatus(t, exitDone)
+		var run v1alpha1.EtcdBenchmark
+		must(t, json.Unmarshal([]byte(c.out.String()), &run))
+		if got := len(run.Status.Target.Members); got != tc.members || (run.Spec.Target.Ephemeral == nil) != (name == "addresses") {
+			t.Errorf("%s: got %d members, wanted %d, and the target %+v", name, got, tc.members, run.Spec.Target)
+		}
+	}
+}
+
 func TestFlagsAboutMembersAreRefused(t *testing.T) {
 	program, _ := etcdThatMarks(t)
 	for name, tc := range map[string]struct{ stdin, args, want string }{
-		"no members, a program":  {puts, "--member-binary " + program, "--member-binary needs --members"},
-		"no members, a folder":   {puts, "--data-dir /tmp", "--data-dir needs --members"},
+		"no members, a program":  {puts, "--member-binary " + program, "are for members that the command starts: add --members"},
+		"no members, a folder":   {puts, "--data-dir /tmp", "are for members that the command starts: add --members"},
 		"no such program":        {puts, "--members 1 --member-binary /no/such/etcd", "--member-binary: wanted an etcd that can be started: "},
 		"no program":             {puts, "--members 1 --member-binary=", "wanted a file"},
 		"no program of a target": {twoTargets, "--members 1 --member-binary=other=", "wanted a file"},
@@ -51,6 +85,7 @@ func TestFlagsAboutMembersAreRefused(t *testing.T) {
 		"an unknown target":      {twoTargets, "--members 1 --member-binary a=" + program, "no target a"},
 		"no such program, suite": {twoTargets, "--members 1 --member-binary other=/no/such/etcd", "/no/such/etcd"},
 		"one program for all":    {twoTargets, "--members 1 --member-binary " + program, "all 2 targets"},
+		"a user of described":    {described, "--user a:b", "have neither TLS nor users"},
 		"a path with a sign":     {puts, "--members 1 --member-binary /no/such=etcd", "/no/such=etcd"},
 	} {
 		c := call(tc.stdin, append([]string{"run", "--local", "-f", "-"}, strings.Fields(tc.args)...)...)

@@ -13,6 +13,7 @@ import (
 // The fields of a manifest that flags set.
 const (
 	endpointsField  = "spec.target.endpoints"
+	ephemeralField  = "spec.target.ephemeral"
 	tlsField        = "spec.target.tls"
 	serverNameField = "spec.target.tls.serverName"
 	authField       = "spec.target.auth"
@@ -66,7 +67,7 @@ func (t *tool) tell(notices ...string) {
 // hasAddresses reports whether a manifest says by itself where the load goes, as far as this machine can tell.
 func hasAddresses(m *manifest.Manifest) bool {
 	store, given := m.Text("spec.target.datastore")
-	return m.IsSuite() || m.Has(endpointsField) || given && store != "Etcd"
+	return m.IsSuite() || m.Has(endpointsField) || m.Has(ephemeralField) || given && store != "Etcd"
 }
 
 // setTarget writes the target of the flags into the manifest before admission. So the same rules apply to both, and the
@@ -78,7 +79,11 @@ func (f *runFlags) setTarget(m *manifest.Manifest) error {
 	if len(f.access.Endpoints) > 0 {
 		m.Drop("spec.target.service")
 		m.Drop("spec.target.pods")
+		m.Drop(ephemeralField)
 		m.Set(f.access.EndpointsBy(), endpointsField, list(f.access.Endpoints))
+	}
+	if m.Has(ephemeralField) {
+		return f.access.CheckOwn()
 	}
 	if err := f.checkEndpoints(m); err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 // An interrupt after the measurement does not make the result partial.
 func TestAnInterruptAfterTheLoadLosesNothing(t *testing.T) {
 	run := mixed(at(etcdtest.Start(t, 1, nil).Endpoints...))
-	c, err := newController(run, options(nil), run.Spec.Target.Endpoints)
+	c, err := newController(run, options(nil))
 	if err != nil {
 		t.Fatal(err)
 	}

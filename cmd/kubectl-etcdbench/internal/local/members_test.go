@@ -37,7 +37,7 @@ func TestMembersAndLoadGeneratorHaveFigures(t *testing.T) {
 	if v := run.Status.Summary.Validity; runtime.GOOS == "linux" && (v.Verdict == v1alpha1.ValidityUnknown || v.Shared != v1alpha1.SharedNode) {
 		t.Errorf("got %+v, wanted a verdict on the load generator", v)
 	}
-	wantCondition(t, run, v1alpha1.ConditionCleaned, metav1.ConditionTrue, v1alpha1.ReasonKeysDeleted)
+	wantCondition(t, run, v1alpha1.ConditionCleaned, metav1.ConditionTrue, v1alpha1.ReasonMembersDeleted)
 	if run.Status.Target.Members[0].ResidentMemoryBytes == nil {
 		t.Error("the memory of the member is not known")
 	}
@@ -62,5 +62,34 @@ func TestWarningsAboutMembers(t *testing.T) {
 	}
 	if all := strings.Join(run.Status.Summary.Warnings, " "); kinds["DataInMemory"] != 1 || kinds["OneMachine"] != 1 || !strings.Contains(all, "spec.target.tls") {
 		t.Errorf("got the warnings %q", run.Status.Summary.Warnings)
+	}
+}
+
+// The members that a manifest describes start here with their settings. What only a cluster has is a warning.
+func TestDescribedMembers(t *testing.T) {
+	t.Setenv("TMPDIR", etcdtest.DataDir(t))
+	described := &v1alpha1.EphemeralTarget{Replicas: 1, Image: "example.org/etcd:1", Settings: map[string]v1alpha1.EtcdSetting{"quota-backend-bytes": "123456789"}, Storage: &v1alpha1.MemberStorage{}}
+	for members, want := range map[int]int32{0: 1, 2: 2} {
+		run := mixed(func(run *v1alpha1.EtcdBenchmark) {
+			run.Spec.Target.Service, run.Spec.Target.Ephemeral = nil, described.DeepCopy()
+		})
+		if _, err := Run(t.Context(), run, options(func(o *Options) { o.Members = members })); err != nil {
+			t.Fatal(err)
+		}
+		wantCondition(t, run, v1alpha1.ConditionFinished, metav1.ConditionTrue, v1alpha1.ReasonCompleted)
+		got := run.Spec.Target.Ephemeral
+		if got == nil || got.Replicas != want || got.Image != described.Image || run.Spec.Target.Endpoints != nil {
+			t.Errorf("the printed run has the target %+v, wanted %d members as they were described", run.Spec.Target, want)
+		}
+		all := run.Status.Target.Members
+		if len(all) != int(want) || all[0].QuotaBytes == nil || *all[0].QuotaBytes != 123456789 {
+			t.Errorf("got the members %+v, wanted %d with the quota of the settings", all, want)
+		}
+		warnings := strings.Join(run.Status.Summary.Warnings, " ")
+		for field, want := range map[string]bool{"image": true, "storage": true, "resources": false, "placement": false} {
+			if strings.Contains(warnings, "spec.target.ephemeral."+field+" was not used") != want {
+				t.Errorf("%s: got the warnings %q", field, warnings)
+			}
+		}
 	}
 }

@@ -48,22 +48,16 @@ func Run(ctx context.Context, run *v1alpha1.EtcdBenchmark, o Options) (report []
 	if err := o.Validate(run); err != nil {
 		return nil, err
 	}
-	endpoints := run.Spec.Target.Endpoints
+	o = o.of(run)
 	var own *supervisor.Cluster
 	if o.Members > 0 {
-		o.Notice(fmt.Sprintf("Starting %s on this machine.", text.Plural(o.Members, "etcd member")))
-		own, err = supervisor.Start(ctx, supervisor.Config{Members: o.Members, Program: o.MemberBinary, DataDir: o.dataDir()})
-		if ctx.Err() != nil {
-			return nil, errors.Join(ErrLeft, err)
-		}
-		if err != nil {
+		if own, err = o.start(ctx); err != nil {
 			return nil, err
 		}
 		defer func() { err = errors.Join(err, own.Close()) }()
-		endpoints = own.Endpoints
-		showLoaded(&run.Spec.Target, endpoints)
+		showLoaded(&run.Spec.Target, own.Endpoints)
 	}
-	c, err := newController(run, o, endpoints)
+	c, err := newController(run, o)
 	if err != nil {
 		return nil, err
 	}
@@ -71,12 +65,16 @@ func Run(ctx context.Context, run *v1alpha1.EtcdBenchmark, o Options) (report []
 	if err := c.follow(ctx); err != nil {
 		return nil, err
 	}
+	if o.described != nil {
+		// The result shows the members that were asked for. Their addresses lead nowhere any more.
+		run.Spec.Target.Endpoints, run.Spec.Target.Ephemeral = nil, o.described
+	}
 	return c.report(), nil
 }
 
 // showLoaded replaces the addresses of a target by those that get the load.
 func showLoaded(t *v1alpha1.Target, endpoints []string) {
-	t.Service, t.Pods, t.Endpoints = nil, nil, endpoints
+	t.Service, t.Pods, t.Ephemeral, t.Endpoints = nil, nil, nil, endpoints
 }
 
 // report returns the report of a run that has measured something. An error becomes a warning, as in a cluster.
@@ -111,8 +109,8 @@ type controller struct {
 	sum      results.Summary
 }
 
-func newController(run *v1alpha1.EtcdBenchmark, o Options, endpoints []string) (*controller, error) {
-	p, err := o.plan(run, endpoints)
+func newController(run *v1alpha1.EtcdBenchmark, o Options) (*controller, error) {
+	p, err := o.plan(run)
 	if err != nil {
 		return nil, err
 	}

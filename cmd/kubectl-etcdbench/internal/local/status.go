@@ -77,7 +77,7 @@ func (c *controller) write(o lifecycle.Observed, d lifecycle.Decision, now time.
 func (c *controller) cleaned(k lifecycle.Cleaned) *lifecycle.Cleaned {
 	switch {
 	case c.own != nil:
-		k = lifecycle.Cleaned{Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonKeysDeleted, Message: v1alpha1.GoneWithMembers}
+		k = lifecycle.Cleaned{Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonMembersDeleted, Message: "The members of the run are deleted, and its keys with them."}
 	case k.Status == metav1.ConditionTrue:
 	default:
 		why, spared := c.whyLeft()

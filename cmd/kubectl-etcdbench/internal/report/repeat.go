@@ -69,10 +69,10 @@ func (r *repetition) onThisMachine(run *v1alpha1.EtcdBenchmark) {
 	}
 }
 
-// hasOwnMembers reports whether the command has started the members of a run.
+// hasOwnMembers reports whether a flag made the command start the members of a run.
 func hasOwnMembers(run *v1alpha1.EtcdBenchmark) bool {
 	c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionCleaned)
-	return c != nil && c.Message == v1alpha1.GoneWithMembers && run.Status.Target != nil
+	return c != nil && c.Reason == v1alpha1.ReasonMembersDeleted && run.Spec.Target.Ephemeral == nil && run.Status.Target != nil
 }
 
 // repeatSuite is how to repeat a suite. Flags may have replaced the addresses of its targets.

@@ -13,7 +13,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -124,24 +123,17 @@ func (c *Cluster) order(config Config) (o order, err error) {
 	c.Endpoints = addresses[:config.Members]
 	members := make([]ephemeral.Member, config.Members)
 	for i := range members {
-		host, client := split(addresses[i])
-		_, peer := split(addresses[config.Members+i])
-		name := nameOf(i)
-		members[i] = ephemeral.Member{Name: name, Listen: host, Host: host, ClientPort: client, PeerPort: peer, DataDir: filepath.Join(c.dir, name)}
+		host, client, _ := net.SplitHostPort(addresses[i])
+		_, peer, _ := net.SplitHostPort(addresses[config.Members+i])
+		members[i] = ephemeral.Member{Name: nameOf(i), Listen: host, Host: host, ClientPort: client, PeerPort: peer, DataDir: filepath.Join(c.dir, nameOf(i))}
 	}
-	for i := range members {
-		o.Args = append(o.Args, slices.Concat(first, ephemeral.Etcd(members, i, filepath.Base(c.dir), config.Settings)))
+	for _, m := range members {
+		o.Args = append(o.Args, slices.Concat(first, ephemeral.Etcd(m, members, filepath.Base(c.dir), config.Settings)))
 	}
 	return o, nil
 }
 
 func nameOf(member int) string { return fmt.Sprintf("member-%d", member) }
-
-func split(address string) (host string, port int) {
-	host, digits, _ := net.SplitHostPort(address)
-	port, _ = strconv.Atoi(digits)
-	return host, port
-}
 
 // supervise starts the supervisor and gives it an order. It calls fail when a member cannot be started or ends.
 func (c *Cluster) supervise(o order, fail context.CancelCauseFunc) error {
