@@ -1,4 +1,4 @@
-// Command demo shows the main use from scratch. It runs a first benchmark on three embedded members of etcd. Then it
+// Command demo shows the main use from scratch. It runs a first benchmark on three members of etcd on this machine. Then it
 // finds or starts a cluster, installs the operator, starts an etcd of three members there and runs
 // config/samples/etcdbenchmark_put.yaml against it. `make demo` calls it.
 //

@@ -50,7 +50,7 @@ func (d *demo) steps(why string) []step {
 	}
 	steps = append(steps,
 		step{"Building the kubectl plugin", d.buildPlugin},
-		step{"Running " + sample + " on three embedded members of etcd, without a cluster", d.runLocally},
+		step{"Running " + sample + " on three members of etcd on this machine, without a cluster", d.runLocally},
 	)
 	if d.place == venueLocal {
 		return append(steps, step{"The demo ends here: " + why, func(context.Context) error { return nil }})

@@ -12,7 +12,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 )
 
-// runs reports whether a process runs. That of a process which nobody has waited for is empty.
+// runs reports whether a process runs. The command line of one that has ended, and that its parent has not waited for, is empty.
 func runs(pid int) bool {
 	words, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	return err == nil && len(words) > 0
