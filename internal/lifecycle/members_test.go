@@ -139,8 +139,8 @@ func TestTheStartOfMembersDoesNotCountAsTheRun(t *testing.T) {
 
 func TestMembersAfterTheRun(t *testing.T) {
 	keep := func(o *Observed) { o.Run.Spec.Target.Ephemeral.KeepSeconds = 100 }
-	gone := func(o *Observed) { o.Members.Job = Job{} }
-	going := func(o *Observed) { gone(o); o.Members.Going = true }
+	gone := func(o *Observed) { o.Members.Job, o.Members.Gone = Job{}, true }
+	going := func(o *Observed) { o.Members.Job, o.Members.Going = Job{}, true }
 	for name, tc := range map[string]struct {
 		seen                 Observed
 		wantActs, wantReason string

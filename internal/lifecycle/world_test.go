@@ -101,6 +101,7 @@ func (w *world) fail(format string, args ...any) {
 func (w *world) observe() Observed {
 	o := Observed{Run: w.run.DeepCopy(), Seen: w.sees(), Job: w.job, Cleanup: w.cleanup}
 	o.Members, o.Caps = w.members, Caps{MemberImages: []ImagePattern{"e"}}
+	o.Members.Gone = o.finished() && !w.members.Job.Exists && !w.members.Going
 	o.Members.Pods = slices.Clone(w.members.Pods)
 	if w.target || o.members() != nil {
 		o.Target.Endpoints = []string{"127.0.0.1:2379"}
