@@ -93,7 +93,7 @@ func TestCtrlCOfATerminal(t *testing.T) {
 		t.Errorf("wanted exit status 3, got %d", got)
 	}
 	run := readRun(t, out.String())
-	if s := run.Status.Summary; s == nil || s.MeasuredRequests == 0 || s.FailedRequests != 0 || strings.Contains(fmt.Sprint(s.Warnings), "was lost") {
+	if s := run.Status.Summary; s == nil || s.MeasuredRequests == 0 || s.FailedRequests != 0 || run.Status.Ephemeral.Pods[0].Lost != "" {
 		t.Errorf("wanted the result so far without a failure, got %+v", s)
 	}
 	if all := processesOf(t, temporary); len(all) != 0 {
@@ -112,12 +112,14 @@ func readRun(t *testing.T, text string) *v1alpha1.EtcdBenchmark {
 
 // A run whose member is lost goes on, and its result has the end of that member's log.
 func TestTheResultHasTheWordsOfALostMember(t *testing.T) {
+	var seen strings.Builder
 	brief := strings.Replace(endless, "durationSeconds: 3600", "durationSeconds: 8", 1)
 	cmd, temporary := process(t, brief, "run", "--local", "--members", "3", "-f", "-", "-o", "json")
 	var out strings.Builder
 	cmd.Stdout = &out
 	progress, killed := bufio.NewScanner(started(t, cmd, cmd.StderrPipe)), false
 	for progress.Scan() {
+		seen.WriteString(progress.Text() + "\n")
 		if killed || !strings.Contains(progress.Text(), " p99 ") {
 			continue
 		}
@@ -131,11 +133,17 @@ func TestTheResultHasTheWordsOfALostMember(t *testing.T) {
 		}
 	}
 	_ = cmd.Wait()
-	s := readRun(t, out.String()).Status.Summary
-	if s == nil {
-		t.Fatalf("no result:\n%s", out.String())
+	const lost = "ended (signal: killed; its log ends with: "
+	s := readRun(t, out.String()).Status
+	if s.Summary == nil || s.Ephemeral == nil || len(s.Ephemeral.Pods) != 3 {
+		t.Fatalf("wanted a result of three members:\n%s", out.String())
 	}
-	if all := strings.Join(s.Warnings, "\n"); !strings.Contains(all, "member-1 has ended (signal: killed). Its log ends with: ") || strings.Contains(all, "member-0 has ended") {
-		t.Errorf("wanted the loss of member-1 in:\n%s", all)
+	for i, p := range s.Ephemeral.Pods {
+		if strings.HasPrefix(p.Lost, lost) != (i == 1) {
+			t.Errorf("%s: found lost: %q", p.Name, p.Lost)
+		}
+	}
+	if strings.Count(seen.String(), "Member 1 (member-1) "+lost) != 1 {
+		t.Errorf("wanted the loss of member-1 in:\n%s", seen.String())
 	}
 }

@@ -128,7 +128,7 @@ func TestExitStatus(t *testing.T) {
 		"folder without files": {puts, []string{"run", "--local", "-f", "-", "--endpoints", "127.0.0.1:1", "--auth-dir", "."}, 2, "--auth-dir: wanted a folder with username and password"},
 		"interval of nothing":  {puts, append(local, "--interval", "2s"), 2, "add -o jsonl"},
 		"local flags, cluster": {puts, []string{"run", "-f", "-", "--members", "3"}, 2, "--local"},
-		"an etcd that ends":    {puts, append(local, "--member-binary", "/bin/false"), 2, "has ended (exit status 1)"},
+		"an etcd that ends":    {puts, append(local, "--member-binary", "/bin/false"), 2, "member-0 ended (exit status 1; "},
 		"no cluster":           {puts, []string{"run", "-f", "-"}, 2, "--local"},
 		"watch without a name": {"", []string{"watch"}, 2, "name"},
 		"service, local":       {puts, []string{"run", "--local", "-f", "-"}, 2, "--endpoints"},

@@ -13,8 +13,8 @@ import (
 // An interrupt after the measurement does not make the result partial.
 func TestAnInterruptAfterTheLoadLosesNothing(t *testing.T) {
 	run := mixed(at(etcdtest.Start(t, 1, nil).Endpoints...))
-	c, err := newController(run, options(nil))
-	if err != nil {
+	c := &controller{run: run, options: options(nil)}
+	if err := c.prepare(); err != nil {
 		t.Fatal(err)
 	}
 	c.begin(time.Now())

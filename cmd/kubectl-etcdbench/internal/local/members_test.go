@@ -60,7 +60,7 @@ func TestWarningsAboutMembers(t *testing.T) {
 		e, _ := reasons.OfWarning(w)
 		kinds[e.Name]++
 	}
-	if all := strings.Join(run.Status.Summary.Warnings, " "); kinds["DataInMemory"] != 1 || kinds["OneMachine"] != 1 || !strings.Contains(all, "spec.target.tls") {
+	if all := strings.Join(run.Status.Summary.Warnings, " "); kinds["DataNotDurable"] != 1 || kinds["OneMachine"] != 1 || !strings.Contains(all, "spec.target.tls") {
 		t.Errorf("got the warnings %q", run.Status.Summary.Warnings)
 	}
 }

@@ -48,33 +48,21 @@ func Run(ctx context.Context, run *v1alpha1.EtcdBenchmark, o Options) (report []
 	if err := o.Validate(run); err != nil {
 		return nil, err
 	}
-	o = o.of(run)
-	var own *supervisor.Cluster
-	if o.Members > 0 {
-		if own, err = o.start(ctx); err != nil {
+	c := &controller{run: run, options: o.of(run)}
+	if c.options.Members > 0 {
+		if c.own, err = c.options.start(ctx); err != nil {
 			return nil, err
 		}
-		defer func() { err = errors.Join(err, own.Close()) }()
-		showLoaded(&run.Spec.Target, own.Endpoints)
+		defer func() { err = errors.Join(err, c.own.Close()) }()
 	}
-	c, err := newController(run, o)
-	if err != nil {
+	if err := c.prepare(); err != nil {
 		return nil, err
 	}
-	c.own = own
 	if err := c.follow(ctx); err != nil {
 		return nil, err
 	}
-	if o.described != nil {
-		// The result shows the members that were asked for. Their addresses lead nowhere any more.
-		run.Spec.Target.Endpoints, run.Spec.Target.Ephemeral = nil, o.described
-	}
+	c.showAsked()
 	return c.report(), nil
-}
-
-// showLoaded replaces the addresses of a target by those that get the load.
-func showLoaded(t *v1alpha1.Target, endpoints []string) {
-	t.Service, t.Pods, t.Ephemeral, t.Endpoints = nil, nil, nil, endpoints
 }
 
 // report returns the report of a run that has measured something. An error becomes a warning, as in a cluster.
@@ -109,21 +97,27 @@ type controller struct {
 	sum      results.Summary
 }
 
-func newController(run *v1alpha1.EtcdBenchmark, o Options) (*controller, error) {
-	p, err := o.plan(run)
+// prepare makes the sessions.
+func (c *controller) prepare() error {
+	endpoints := c.run.Spec.Target.Endpoints
+	if c.own != nil {
+		endpoints = c.own.Endpoints
+		c.showOwn(time.Now())
+	}
+	p, err := c.options.plan(c.run, endpoints)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	tuning.Process(p.Load)
-	c := &controller{run: run, options: o, plan: p, gate: newGate(), ended: make([]atomic.Bool, p.Pods())}
+	c.plan, c.gate, c.ended = p, newGate(), make([]atomic.Bool, p.Pods())
 	for i := range p.Pods() {
 		s, err := load.NewSession(load.Config{Plan: p, Index: i, Driver: datastore.New(p, i), Control: c.control(i), Sessions: p.Pods()})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		c.sessions = append(c.sessions, s)
 	}
-	return c, nil
+	return nil
 }
 
 func (c *controller) control(session int) load.Control {
@@ -254,7 +248,8 @@ func (c *controller) observation() lifecycle.Observed {
 	// Without scheduling, its time-out does not apply.
 	run.Spec.SchedulingTimeoutSeconds = math.MaxInt32
 	run.Status.Job = &v1alpha1.JobReference{UID: jobUID}
-	o := lifecycle.Observed{Run: run, Job: lifecycle.Job{Exists: true, UID: jobUID, Seen: run.Status.StartTime.Time}, PodsLive: true}
+	job := lifecycle.Job{Exists: true, UID: jobUID, Seen: run.Status.StartTime.Time}
+	o := lifecycle.Observed{Run: run, Job: job, Members: lifecycle.Members{Job: job}, PodsLive: true}
 	// Read before the snapshots: a session can end between the two reads, and its snapshot would then be older than its
 	// end.
 	ended := make([]bool, len(c.sessions))

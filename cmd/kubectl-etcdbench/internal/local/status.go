@@ -1,7 +1,6 @@
 package local
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -34,36 +33,21 @@ func (c *controller) finish(now time.Time) {
 	d.Finish.Message = c.localMessage(d.Finish.Message)
 	d.Cleaned = c.cleaned(*d.Cleaned)
 	c.write(o, d, now)
-	if c.run.Status.Summary == nil {
-		for _, w := range c.lostMembers() {
-			c.options.Notice(w)
-		}
-	}
 	c.options.Show(c.run.DeepCopy())
-}
-
-// lostMembers says which of the run's own members have ended before it.
-func (c *controller) lostMembers() (all []string) {
-	if c.own == nil {
-		return nil
-	}
-	for _, e := range c.own.Ended() {
-		all = append(all, fmt.Sprintf("A member was lost: %s", e))
-	}
-	return all
 }
 
 // write sets the status as the operator does, and then what only this process knows.
 func (c *controller) write(o lifecycle.Observed, d lifecycle.Decision, now time.Time) {
 	s, shared := &c.run.Status, allLoopback(c.plan.Target.Endpoints)
 	o.SharesNode = shared
+	c.keepLost()
 	// followLock sets it.
 	d.Queue = s.Queue
 	c.sum = lifecycle.SetStatus(c.run, o, d, &c.recent, now)
 	if s.Summary == nil {
 		return
 	}
-	for _, w := range append(c.options.warnings(c.run, shared), c.lostMembers()...) {
+	for _, w := range c.options.warnings(c.run, shared) {
 		s.Summary.Warnings = verdict.AppendWarning(s.Summary.Warnings, w)
 	}
 	if shared {

@@ -1,12 +1,9 @@
 package local
 
 import (
-	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -17,8 +14,6 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/verdict"
 )
 
 // MaxMembers is the most members that one machine starts.
@@ -112,44 +107,13 @@ func unresolvable(t v1alpha1.Target) string {
 	return "pods"
 }
 
-// of returns the options with the members that a run describes.
-func (o Options) of(run *v1alpha1.EtcdBenchmark) Options {
-	if run.Spec.Target.Ephemeral == nil {
-		return o
-	}
-	o.described = run.Spec.Target.Ephemeral.DeepCopy()
-	if o.Members > 0 {
-		o.described.Replicas = int32(o.Members)
-	}
-	o.Members = int(o.described.Replicas)
-	return o
-}
-
-// start starts the members of a run.
-func (o Options) start(ctx context.Context) (*supervisor.Cluster, error) {
-	o.Notice(fmt.Sprintf("Starting %s on this machine.", text.Plural(o.Members, "etcd member")))
-	config := supervisor.Config{Members: o.Members, Program: o.MemberBinary, DataDir: o.dataDir(), Settings: map[string]string{}}
-	if o.described != nil {
-		for name, value := range o.described.Settings {
-			config.Settings[name] = string(value)
-		}
-	}
-	own, err := supervisor.Start(ctx, config)
-	if ctx.Err() != nil {
-		return nil, errors.Join(ErrLeft, err)
-	}
-	return own, err
-}
-
 // plan returns the run's plan with the changes for this machine. The run's own members have neither TLS nor users.
-func (o Options) plan(run *v1alpha1.EtcdBenchmark) (plan.Plan, error) {
-	p, err := benchmark.Plan(run, run.Spec.Target.Endpoints)
+func (o Options) plan(run *v1alpha1.EtcdBenchmark, endpoints []string) (plan.Plan, error) {
+	p, err := benchmark.Plan(run, endpoints)
 	if err != nil {
 		return plan.Plan{}, err
 	}
 	if o.Members > 0 {
-		// The members exist only for this run.
-		p.Lock, p.Ephemeral = nil, true
 		p.Target.TLS, p.Target.Auth = nil, nil
 	}
 	p.Target = o.access(p.Target)
@@ -173,33 +137,11 @@ func (o Options) warnings(run *v1alpha1.EtcdBenchmark, shared bool) (all []strin
 	if t := run.Spec.Target; t.TLS != nil || t.Auth != nil {
 		all = append(all, "Members that the command starts have neither TLS nor users: spec.target.tls and spec.target.auth were not used.")
 	}
-	// The members' metrics say it, too, after enough writes.
-	if supervisor.IsInMemory(o.dataDir()) && !slices.ContainsFunc(run.Status.Summary.Members, verdict.InMemory) {
-		all = append(all, o.dataDir()+" is on a file system in memory, where a flush of the log takes less than on a disk: these numbers are not those of an etcd on a disk.")
+	if supervisor.IsInMemory(o.dataDir()) {
+		all = append(all, "the members' data is not durable, because it lies in memory ("+o.dataDir()+"): an etcd on a disk is slower")
 	}
 	return all
 }
-
-// unused says which fields of spec.target.ephemeral have no effect without a cluster.
-func (o Options) unused() (all []string) {
-	e := o.described
-	if e == nil {
-		return nil
-	}
-	for _, field := range []struct {
-		name string
-		set  bool
-	}{
-		{"image", e.Image != ""}, {"resources", e.Resources != nil}, {"storage", e.Storage != nil}, {"placement", e.Placement != nil},
-	} {
-		if field.set {
-			all = append(all, "spec.target.ephemeral."+field.name+" was not used: the members were processes on this machine.")
-		}
-	}
-	return all
-}
-
-func (o Options) dataDir() string { return cmp.Or(o.DataDir, os.TempDir()) }
 
 func allLoopback(endpoints []string) bool {
 	for _, e := range v1alpha1.HostPorts(endpoints) {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
@@ -55,7 +54,7 @@ func (d *Document) repeat(file string, m metav1.ObjectMeta, run *v1alpha1.EtcdBe
 // onThisMachine adds the flags for the members of a run without a cluster, or for what takes the place of Secrets.
 func (r *repetition) onThisMachine(run *v1alpha1.EtcdBenchmark) {
 	if hasOwnMembers(run) {
-		r.Command += fmt.Sprintf(" --members %d", len(run.Status.Target.Members))
+		r.Command += fmt.Sprintf(" --members %d", len(run.Status.Ephemeral.Pods))
 		return
 	}
 	if run.Spec.Target.TLS != nil {
@@ -71,8 +70,7 @@ func (r *repetition) onThisMachine(run *v1alpha1.EtcdBenchmark) {
 
 // hasOwnMembers reports whether a flag made the command start the members of a run.
 func hasOwnMembers(run *v1alpha1.EtcdBenchmark) bool {
-	c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionCleaned)
-	return c != nil && c.Reason == v1alpha1.ReasonMembersDeleted && run.Spec.Target.Ephemeral == nil && run.Status.Target != nil
+	return run.Status.Ephemeral != nil && run.Spec.Target.Ephemeral == nil
 }
 
 // repeatSuite is how to repeat a suite. Flags may have replaced the addresses of its targets.

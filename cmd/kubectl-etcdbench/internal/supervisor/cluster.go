@@ -101,7 +101,7 @@ func start(ctx context.Context, config Config) (*Cluster, error) {
 	err = errors.Join(err, c.Close())
 	// Close ends all members, and the first one that has ended before says why.
 	if ended := c.Ended(); len(ended) > 0 && ctx.Err() == nil {
-		err = fmt.Errorf("%w: %s", err, ended[0])
+		err = fmt.Errorf("%w: %s %s", err, NameOf(ended[0].Member), ended[0])
 	}
 	return nil, err
 }
@@ -125,7 +125,7 @@ func (c *Cluster) order(config Config) (o order, err error) {
 	for i := range members {
 		host, client, _ := net.SplitHostPort(addresses[i])
 		_, peer, _ := net.SplitHostPort(addresses[config.Members+i])
-		members[i] = ephemeral.Member{Name: nameOf(i), Listen: host, Host: host, ClientPort: client, PeerPort: peer, DataDir: filepath.Join(c.dir, nameOf(i))}
+		members[i] = ephemeral.Member{Name: NameOf(i), Listen: host, Host: host, ClientPort: client, PeerPort: peer, DataDir: filepath.Join(c.dir, NameOf(i))}
 	}
 	for _, m := range members {
 		o.Args = append(o.Args, slices.Concat(first, ephemeral.Etcd(m, members, filepath.Base(c.dir), config.Settings)))
@@ -133,7 +133,8 @@ func (c *Cluster) order(config Config) (o order, err error) {
 	return o, nil
 }
 
-func nameOf(member int) string { return fmt.Sprintf("member-%d", member) }
+// NameOf is the name of a member.
+func NameOf(member int) string { return fmt.Sprintf("member-%d", member) }
 
 // supervise starts the supervisor and gives it an order. It calls fail when a member cannot be started or ends.
 func (c *Cluster) supervise(o order, fail context.CancelCauseFunc) error {
@@ -186,9 +187,9 @@ func (c *Cluster) listen(events *json.Decoder, fail context.CancelCauseFunc) {
 	}
 }
 
-// String says how a member has ended, with its own words.
+// String is what happened to the member, with its own words.
 func (e Ended) String() string {
-	return text.Printable(fmt.Sprintf("the process of %s has ended (%s). Its log ends with: %s", nameOf(e.Member), e.How, cmp.Or(e.Words, "nothing")))
+	return text.Printable(fmt.Sprintf("ended (%s; its log ends with: %s)", e.How, cmp.Or(e.Words, "nothing")))
 }
 
 // PIDs are the processes of the members.

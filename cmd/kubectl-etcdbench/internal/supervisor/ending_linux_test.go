@@ -49,7 +49,7 @@ func TestALostMember(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the loss is known", func() bool { return len(c.Ended()) == 1 })
-	if e := c.Ended()[0]; e.Member != 1 || !strings.Contains(e.String(), "member-1 has ended (signal: killed)") {
+	if e := c.Ended()[0]; e.Member != 1 || !strings.Contains(e.String(), "ended (signal: killed; its log ends with: ") {
 		t.Errorf("got %s", e)
 	}
 	eventually(t, "another member serves", func() bool {
