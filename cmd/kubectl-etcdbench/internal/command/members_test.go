@@ -72,6 +72,20 @@ func TestAManifestDescribesMembers(t *testing.T) {
 	}
 }
 
+// Targets of a suite can differ in what they describe; a flag replaces the number of their members.
+func TestASuiteOfDescribedMembers(t *testing.T) {
+	t.Parallel()
+	const one, other = `{name: small, target: {ephemeral: {image: e, settings: {quota-backend-bytes: "123456789"}}}}`, `{name: large, target: {ephemeral: {image: e}}}`
+	manifest := strings.Replace(smallSuite, `{name: etcd, target: {endpoints: ["127.0.0.1:2379"]}}`, one+"\n  - "+other, 1)
+	c := call(manifest, "run", "--local", "-f", "-", "--members", "1", "-o", "json")
+	c.wantStatus(t, exitDone)
+	var s v1alpha1.EtcdBenchmarkSuite
+	must(t, json.Unmarshal([]byte(c.out.String()), &s))
+	if e := s.Spec.Targets[0].Target.Ephemeral; len(s.Status.Results) != 8 || e == nil || e.Replicas != 1 || len(e.Settings) != 1 {
+		t.Errorf("got %d runs of %+v, wanted one for each of 8 cells, on one member with its setting", len(s.Status.Results), e)
+	}
+}
+
 func TestFlagsAboutMembersAreRefused(t *testing.T) {
 	program, _ := etcdThatMarks(t)
 	for name, tc := range map[string]struct{ stdin, args, want string }{

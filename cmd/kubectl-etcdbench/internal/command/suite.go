@@ -103,11 +103,15 @@ func (t *tool) checkBeforeCreation(f *runFlags, m *manifest.Manifest) error {
 	return err
 }
 
-// differ reports whether each target is another choice of members, for example the leader and all, or another program.
+// differ reports whether each target is another choice of members, for example the leader and all, or has another program
+// or other settings.
 func (f *runFlags) differ(targets []v1alpha1.SuiteTarget) bool {
 	seen := map[string]bool{}
 	for _, t := range targets {
 		key := fmt.Sprint(t.Target.Members, f.optionsOf(t.Name).MemberBinary)
+		if e := t.Target.Ephemeral; e != nil {
+			key += fmt.Sprint(e.Settings)
+		}
 		if seen[key] {
 			return false
 		}

@@ -69,7 +69,12 @@ func TestWarningsAboutMembers(t *testing.T) {
 func TestDescribedMembers(t *testing.T) {
 	t.Setenv("TMPDIR", etcdtest.DataDir(t))
 	described := &v1alpha1.EphemeralTarget{Replicas: 1, Image: "example.org/etcd:1", Settings: map[string]v1alpha1.EtcdSetting{"quota-backend-bytes": "123456789"}, Storage: &v1alpha1.MemberStorage{}}
-	for members, want := range map[int]int32{0: 1, 2: 2} {
+	fingerprints := map[string]bool{}
+	for members, want := range map[int]int32{0: 1, 2: 2, 1: 1} {
+		described := described.DeepCopy()
+		if members == 1 {
+			described.Settings["heartbeat-interval"] = "50"
+		}
 		run := mixed(func(run *v1alpha1.EtcdBenchmark) {
 			run.Spec.Target.Service, run.Spec.Target.Ephemeral = nil, described.DeepCopy()
 		})
@@ -85,11 +90,15 @@ func TestDescribedMembers(t *testing.T) {
 		if len(all) != int(want) || all[0].QuotaBytes == nil || *all[0].QuotaBytes != 123456789 {
 			t.Errorf("got the members %+v, wanted %d with the quota of the settings", all, want)
 		}
+		fingerprints[run.Status.Summary.Fingerprint.OwnMembers] = true
 		warnings := strings.Join(run.Status.Summary.Warnings, " ")
 		for field, want := range map[string]bool{"image": true, "storage": true, "resources": false, "placement": false} {
 			if strings.Contains(warnings, "spec.target.ephemeral."+field+" was not used") != want {
 				t.Errorf("%s: got the warnings %q", field, warnings)
 			}
 		}
+	}
+	if len(fingerprints) != 2 || fingerprints[""] {
+		t.Errorf("got the fingerprints %v, wanted one for each choice of settings", fingerprints)
 	}
 }
