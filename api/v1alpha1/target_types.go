@@ -126,7 +126,8 @@ type ServiceTarget struct {
 	Name string `json:"name"`
 
 	// port of the Service for etcd's client traffic, by name or number. Default
-	// "client".
+	// "client". For a Service without ports, such as that of an EtcdCluster of
+	// etcd-operator, a number is the port of the members, and the default is 2379.
 	//
 	// +optional
 	// +kubebuilder:default="client"
