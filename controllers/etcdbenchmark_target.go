@@ -39,6 +39,11 @@ func (r *EtcdBenchmarkReconciler) observeTarget(ctx context.Context, o *lifecycl
 	default:
 		o.Target.Endpoints = v1alpha1.HostPorts(t.Endpoints)
 	}
+	if i, n := o.Run.Spec.Target.MemberIndex, len(o.Target.Endpoints); i != nil && n > 0 && int(*i) >= n {
+		o.Target.Missing = fmt.Sprintf("spec.target.memberIndex is %d, and the target has only the addresses %s. Create the run with an index from 0 to %d.",
+			*i, strings.Join(o.Target.Endpoints, ", "), n-1)
+		o.Target.Endpoints, o.Target.Nodes = nil, nil
+	}
 	if apierrors.IsForbidden(err) {
 		o.Target, err = missing("The operator has no right to read the target's objects: %v.", err), nil
 	}

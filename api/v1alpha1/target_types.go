@@ -15,6 +15,8 @@ import (
 // +kubebuilder:validation:XValidation:rule="[has(self.endpoints), has(self.service), has(self.pods)].filter(x, x).size() == 1",messageExpression="'exactly one of endpoints, service and pods must be set, found ' + (has(self.endpoints) || has(self.service) || has(self.pods) ? 'more than one' : 'none')"
 // +kubebuilder:validation:XValidation:rule="has(self.tls) || !has(self.endpoints) || !self.endpoints.exists(e, e.startsWith('https://'))",message="must be set for https:// endpoints: set secretName to a Secret with ca.crt (and tls.crt and tls.key if the server asks for a client certificate)",fieldPath=".tls"
 // +kubebuilder:validation:XValidation:rule="!has(self.tls) || !has(self.endpoints) || !self.endpoints.exists(e, e.startsWith('http://'))",message="http:// endpoints cannot be combined with target.tls: write https:// or remove target.tls",fieldPath=".endpoints"
+// +kubebuilder:validation:XValidation:rule="!has(self.memberIndex) || self.members == 'All'",message="cannot be combined with members Leader or Followers: remove one of them",fieldPath=".memberIndex"
+// +kubebuilder:validation:XValidation:rule="!has(self.memberIndex) || !has(self.endpoints) || self.memberIndex < self.endpoints.size()",messageExpression="'must be less than the number of endpoints (%d), found %d: the first has the index 0'.format([self.endpoints.size(), self.memberIndex])",fieldPath=".memberIndex"
 type Target struct {
 	// datastore is the store that the members serve. Default Etcd.
 	//
@@ -53,6 +55,15 @@ type Target struct {
 	// +optional
 	// +kubebuilder:default=All
 	Members spec.MemberSelection `json:"members,omitempty"`
+
+	// memberIndex sends the load to one member alone: the one at this place, from
+	// 0, among the addresses in status.target.endpoints. Needs members All.
+	// Absent: members decides.
+	//
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=63
+	MemberIndex *int32 `json:"memberIndex,omitempty"`
 
 	// unreachableMembers is what the run does about addresses that do not answer
 	// when it starts:

@@ -13,6 +13,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/access"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/admission"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/etcdtool"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/local"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
 )
 
@@ -148,15 +149,15 @@ func (t *tool) bench(f *benchFlags, flags *pflag.FlagSet, arguments []string) er
 	return t.start(&f.runFlags, m)
 }
 
-// manifest returns the manifest of a command. Embedded members replace its address.
+// manifest returns the manifest of a command. Embedded members replace its addresses.
 func (f *benchFlags) manifest(arguments []string) (*manifest.Manifest, error) {
 	b, err := f.tool.Benchmark(arguments)
 	if err != nil {
 		return nil, err
 	}
 	b.Spec.Target.Endpoints = f.access.Endpoints
-	if f.options.EmbeddedMembers > 0 {
-		b.Spec.Target.Endpoints = []string{"127.0.0.1:2379"}
+	for i := range min(f.options.EmbeddedMembers, local.MaxEmbeddedMembers) {
+		b.Spec.Target.Endpoints = append(b.Spec.Target.Endpoints, fmt.Sprintf("127.0.0.1:%d", 2379+i))
 	}
 	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(b)
 	if err != nil {
