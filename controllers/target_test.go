@@ -216,7 +216,24 @@ func TestPodsTarget(t *testing.T) {
 	}
 }
 
+// TestMemberIndex: the run waits for an address with that index as it does for the target, and then loads it.
+func TestMemberIndex(t *testing.T) {
+	target := byPods()
+	target.MemberIndex = new(int32(1))
+	s := newHarness(t, targets(target))
+	s.awaitSeen()
+	s.makeMember("etcd-0", "198.18.9.1", corev1.ConditionTrue)
+	s.await("the run to report the missing member", func() bool { return contains(s.message(), "spec.target.memberIndex is 1") })
+	if s.status().Target != nil {
+		t.Errorf("the run does not wait: it has the addresses %v", s.status().Target.Endpoints)
+	}
+	s.makeMember("etcd-1", "198.18.9.2", corev1.ConditionTrue)
+	s.awaitEndpoints("198.18.9.1:2379", "198.18.9.2:2379")
+}
+
 func TestTargetNotFound(t *testing.T) {
+	second := byPods()
+	second.MemberIndex = new(int32(1))
 	nothing, empty := func(*harness) {}, func(s *harness) { s.makeService(service("etcd"), slice("etcd")) }
 	tests := map[string]struct {
 		target v1alpha1.Target
@@ -228,6 +245,7 @@ func TestTargetNotFound(t *testing.T) {
 		"no ports":    {byService(intstr.FromString("grpc")), func(s *harness) { s.makeService(withoutPorts()) }, "has no ports, so the port grpc is not known"},
 		"no endpoint": {byService(intstr.FromString("client")), empty, "has no ready endpoint"},
 		"no pod":      {byPods(), nothing, "No ready pod"},
+		"no member":   {second, func(s *harness) { s.makeMember("etcd-0", "198.18.9.1", corev1.ConditionTrue) }, "only the addresses 198.18.9.1:2379"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -66,7 +66,6 @@ type Flags struct {
 	set            *pflag.FlagSet
 	conns, clients int32
 	leader         bool
-	index          int32
 	// Perfdash asks for the result in that form.
 	Perfdash bool
 }
@@ -77,7 +76,6 @@ func (c Command) Define(set *pflag.FlagSet) *Flags {
 	set.Int32Var(&f.conns, "conns", 1, "`N` connections: load.connections")
 	set.Int32Var(&f.clients, "clients", 1, "`N` clients, each with one request in flight: load.clients")
 	set.BoolVar(&f.leader, "target-leader", false, "send the load to the leader alone: target.members")
-	set.Int32Var(&f.index, "member-index", 0, "send the load to member `N` alone, counted from 0 in the order of the addresses: target.memberIndex")
 	set.BoolVar(&f.Perfdash, "report-perfdash", false, "print the result for Kubernetes's performance dashboard: the same as -o perfdash")
 	set.Bool("sample", false, "has no effect: the report always has the slowest request of each interval")
 	refused.Define(set, "precise", "status has whole microseconds and their error bound: remove it")
@@ -107,9 +105,6 @@ func (f *Flags) Benchmark(arguments []string) (*v1alpha1.EtcdBenchmark, error) {
 	out := v1alpha1.EtcdBenchmarkSpec{Workload: does.workload, Load: does.load, Disturbances: does.disturbances, TimeoutSeconds: day}
 	if f.leader {
 		out.Target.Members = spec.MembersLeader
-	}
-	if f.set.Changed("member-index") {
-		out.Target.MemberIndex = &f.index
 	}
 	if slices.ContainsFunc(does.disturbances, spec.Disturbance.StoreWide) {
 		// A user who gives the flag accepts what it does to the store.
