@@ -143,6 +143,7 @@ generate: tools-controller-gen ## Write the deep copy functions of the API.
 .PHONY: manifests
 manifests: tools-controller-gen ## Write CRD and RBAC from the code's markers, and the policies for Secrets, into config; copy all into the chart; write its dashboards.
 	$(TOOLS)/controller-gen crd paths=./api/... output:crd:dir=config/crd/bases
+	go run ./hack/crds config/crd/bases/*.yaml
 	$(TOOLS)/controller-gen rbac:roleName=etcd-benchmark-operator paths=./controllers/... paths=./cmd/manager/... output:rbac:dir=config/rbac
 	go run ./hack/policies config/policies
 	rm -rf $(CHART)/generated && mkdir -p $(CHART)/generated/crds $(CHART)/generated/policies/strict

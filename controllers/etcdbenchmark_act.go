@@ -56,7 +56,7 @@ func (r *EtcdBenchmarkReconciler) act(ctx context.Context, o lifecycle.Observed,
 	// The notes come first: the object may be gone with its finalizer, and no later reconcile would record them.
 	r.note(ctx, o.Run, d.Notes)
 	for actions := d.Actions; len(actions) > 0; {
-		if a := actions[0].Act; !confirmed && (a == lifecycle.CreateJob || a == lifecycle.CreateCleanup || a == lifecycle.Start) {
+		if a := actions[0].Act; !confirmed && (a == lifecycle.CreateMembers || a == lifecycle.CreateJob || a == lifecycle.CreateCleanup || a == lifecycle.Start) {
 			if err := r.confirm(ctx, o.Run); err != nil {
 				return jobs{}, err
 			}
@@ -73,6 +73,8 @@ func (r *EtcdBenchmarkReconciler) act(ctx context.Context, o lifecycle.Observed,
 		switch a.Act {
 		case lifecycle.CreateJob:
 			made.load, err = r.createLoadJob(ctx, o.Run)
+		case lifecycle.CreateMembers:
+			made.members, err = r.createMembers(ctx, o.Run)
 		case lifecycle.NameCleanup:
 			made.cleanup = nameCleanupJob(o.Run)
 		case lifecycle.CreateCleanup:
@@ -89,7 +91,7 @@ func (r *EtcdBenchmarkReconciler) act(ctx context.Context, o lifecycle.Observed,
 
 // jobs are the Jobs that a reconcile has created or named: status identifies a Job by its UID, because others can create Jobs with
 // any name and label.
-type jobs struct{ load, cleanup *v1alpha1.JobReference }
+type jobs struct{ members, load, cleanup *v1alpha1.JobReference }
 
 // onPods counts the actions of one kind on pods with which a list begins.
 func onPods(actions []lifecycle.Action) int {
@@ -143,6 +145,8 @@ func (r *EtcdBenchmarkReconciler) take(ctx context.Context, o lifecycle.Observed
 		return client.IgnoreNotFound(r.changeFinalizer(ctx, o.Run, controllerutil.RemoveFinalizer))
 	case lifecycle.ApplyPlan:
 		return r.applyPlan(ctx, o.Run)
+	case lifecycle.DeleteMembers:
+		return r.deleteMembers(ctx, o)
 	case lifecycle.DeleteJob:
 		return r.deleteJob(ctx, o.Run.Namespace, o.Run.LoadJobName(), o.Job.UID)
 	case lifecycle.DeleteCleanup:
@@ -191,15 +195,8 @@ func (r *EtcdBenchmarkReconciler) createLoadJob(ctx context.Context, run *v1alph
 	if err != nil {
 		return nil, invalidPlan(err)
 	}
-	err = r.Client.Create(ctx, job, fieldOwner)
-	if apierrors.IsAlreadyExists(err) {
-		if err = r.APIReader.Get(ctx, client.ObjectKeyFromObject(job), job); err == nil && !metav1.IsControlledBy(job, run) {
-			err = fmt.Errorf("a Job %s exists that does not belong to this run", job.Name)
-			return nil, &refusal{lifecycle.Problem{Reason: v1alpha1.ReasonPodsForbidden, Message: err.Error() + ": delete it, and create the run again."}, err}
-		}
-	}
-	if err != nil {
-		return nil, refused("the load Job", err)
+	if err := r.createOwned(ctx, job, run, "the load Job"); err != nil {
+		return nil, err
 	}
 	return &v1alpha1.JobReference{Name: job.Name, UID: job.UID}, nil
 }

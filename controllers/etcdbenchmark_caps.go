@@ -23,6 +23,11 @@ func ParseHostPattern(text string) (HostPattern, error) {
 	return lifecycle.ParseHostPattern(text)
 }
 
+// ParseImagePattern reads one of Caps.MemberImages.
+func ParseImagePattern(text string) (lifecycle.ImagePattern, error) {
+	return lifecycle.ParseImagePattern(text)
+}
+
 // EndpointPattern is one of Caps.ControlPlane.
 type EndpointPattern = lifecycle.EndpointPattern
 

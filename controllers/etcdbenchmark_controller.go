@@ -27,7 +27,8 @@ import (
 // +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;delete
 // +kubebuilder:rbac:groups="",resources=configmaps,verbs=create;patch
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;patch
-// +kubebuilder:rbac:groups="",resources=services,verbs=get
+// +kubebuilder:rbac:groups="",resources=services,verbs=get;create
+// +kubebuilder:rbac:groups=storage.k8s.io,resources=storageclasses,verbs=get;list
 // +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get
 // +kubebuilder:rbac:groups=discovery.k8s.io,resources=endpointslices,verbs=list
 // +kubebuilder:rbac:groups="",resources=events,verbs=list;create;patch
@@ -44,6 +45,8 @@ type EtcdBenchmarkReconciler struct {
 	Clock     clock.PassiveClock
 	// ClientImage is the image of the client pods.
 	ClientImage string
+	// MemberUser is the user and group of the processes of members that runs start; 0 leaves it to the cluster.
+	MemberUser int64
 	// Caps are the limits for every run.
 	Caps Caps
 	// Resolver resolves names that may lead to a control plane.

@@ -26,7 +26,7 @@ import (
 func (r *EtcdBenchmarkReconciler) observe(ctx context.Context, run *v1alpha1.EtcdBenchmark) (lifecycle.Observed, error) {
 	o := lifecycle.Observed{Run: run}
 	for _, read := range []func(context.Context, *lifecycle.Observed) error{
-		r.observeTarget, r.observeNames, r.observePlace, r.observeCaps, r.observeJob, r.observePods, r.observeLoss, r.observeRefusal, r.observeCleanup,
+		r.observeTarget, r.observeNames, r.observePlace, r.observeCaps, r.observeMembers, r.observeJob, r.observePods, r.observeLoss, r.observeRefusal, r.observeCleanup,
 		r.observeTimes,
 	} {
 		if err := read(ctx, &o); err != nil {
@@ -213,16 +213,9 @@ func (r *EtcdBenchmarkReconciler) observeRefusal(ctx context.Context, o *lifecyc
 	if r.Clock.Now().Before(o.Job.Seen.Add(refusalAfter)) {
 		return nil
 	}
-	list := &corev1.EventList{}
-	err := r.APIReader.List(ctx, list, client.InNamespace(o.Run.Namespace), client.MatchingFields{
-		"involvedObject.uid": string(o.Job.UID), "reason": "FailedCreate",
-	})
-	if len(list.Items) > 0 {
-		o.Job.Refused, o.Job.RefusalSeen = list.Items[0].Message, r.seen(o.Run, "refusal of "+string(o.Job.UID))
-	}
-	if apierrors.IsForbidden(err) {
-		// Without the right to list events, only the reason is missing.
-		return nil
+	refused, err := r.newestEvent(ctx, o.Run.Namespace, o.Job.UID, "FailedCreate")
+	if refused != "" {
+		o.Job.Refused, o.Job.RefusalSeen = refused, r.seen(o.Run, "refusal of "+string(o.Job.UID))
 	}
 	return err
 }

@@ -23,6 +23,9 @@ func (r *EtcdBenchmarkReconciler) nextStatus(ctx context.Context, o lifecycle.Ob
 	run := o.Run.DeepCopy()
 	s := &run.Status
 	s.Job = cmp.Or(made.load, s.Job)
+	if made.members != nil {
+		s.Ephemeral = &v1alpha1.EphemeralStatus{Job: *made.members}
+	}
 	s.CleanupJob = cmp.Or(made.cleanup, s.CleanupJob)
 	recent := r.sightings.recent(run)
 	sum := lifecycle.SetStatus(run, o, d, recent, now)

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/resources"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 )
 
@@ -36,6 +37,8 @@ func (r *EtcdBenchmarkReconciler) observeTarget(ctx context.Context, o *lifecycl
 		o.Target, err = r.resolveService(ctx, o.Run)
 	case t.Pods != nil:
 		o.Target, err = r.resolvePods(ctx, o.Run)
+	case t.Ephemeral != nil:
+		o.Target.Endpoints = resources.MemberEndpoints(o.Run)
 	default:
 		o.Target.Endpoints = v1alpha1.HostPorts(t.Endpoints)
 	}

@@ -24,6 +24,8 @@ const (
 const (
 	// StagePending: the operator resolves the target.
 	StagePending = "Pending"
+	// StageStarting: the members of spec.target.ephemeral start.
+	StageStarting = "Starting"
 	// StagePreparing: the operator writes the plan; the client pods are scheduled, connect and preload.
 	StagePreparing = "Preparing"
 	// StageArmed: all client pods are ready and receive the start time.
@@ -77,6 +79,8 @@ const (
 	ReasonUnschedulable = "Unschedulable"
 	// ReasonPodsNotReady: the client pods did not become ready in time.
 	ReasonPodsNotReady = "PodsNotReady"
+	// ReasonMembersNotReady: the members of spec.target.ephemeral did not become ready in time.
+	ReasonMembersNotReady = "MembersNotReady"
 	// ReasonPodFailed: a client pod was lost, or ended with an error of its own.
 	ReasonPodFailed = "PodFailed"
 	// ReasonInvalidCell: the API server refuses the run of a cell of a suite, or the suite can have no result.
@@ -201,6 +205,10 @@ const (
 	// ReasonPodStillWrites: a client pod that the operator has lost still shows in the target that it lives. Nothing is
 	// deleted before it has ended.
 	ReasonPodStillWrites = "PodStillWrites"
+	// ReasonMembersDeleted: the run's own members are deleted, and its keys with them.
+	ReasonMembersDeleted = "MembersDeleted"
+	// ReasonMembersLeft: the run's own members are not deleted yet.
+	ReasonMembersLeft = "MembersLeft"
 	// ReasonNothingWritten: the run ended before it wrote to the target.
 	ReasonNothingWritten = "NothingWritten"
 )

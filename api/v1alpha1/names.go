@@ -19,7 +19,7 @@ const (
 	LabelSchedule = "etcdbench.dev/schedule"
 	// AnnotationKeepReport is on the runs of a suite. It has the suite's keepReports: whether the run writes a report.
 	AnnotationKeepReport = "etcdbench.dev/keep-report"
-	// LabelComponent says what an object is for: load, cleanup, plan or report.
+	// LabelComponent says what an object is for: load, cleanup, plan, report or member.
 	LabelComponent = "etcdbench.dev/component"
 	// LabelManagedBy is the well-known label by which the operator's caches select.
 	LabelManagedBy = "app.kubernetes.io/managed-by"
@@ -41,6 +41,7 @@ const (
 	ComponentCleanup = "cleanup"
 	ComponentPlan    = "plan"
 	ComponentReport  = "report"
+	ComponentMember  = "member"
 )
 
 // UID8 returns the first eight characters of the run's UID. They make the names of its children and its key prefix
@@ -63,6 +64,9 @@ func (b *EtcdBenchmark) KeyPrefix() string {
 
 // LoadJobName returns the name of the run's load Job.
 func (b *EtcdBenchmark) LoadJobName() string { return b.childName("") }
+
+// MembersName returns the name of the Job and of the Service of the run's own members.
+func (b *EtcdBenchmark) MembersName() string { return b.childName("-members") }
 
 // CleanupJobPrefix is what the names of the Jobs that delete the remaining keys begin with. The operator adds random letters,
 // so that others do not know the name in advance.

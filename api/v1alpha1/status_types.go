@@ -71,6 +71,11 @@ type EtcdBenchmarkStatus struct {
 	// +optional
 	CleanupJob *JobReference `json:"cleanupJob,omitempty"`
 
+	// ephemeral has the members that exist for this run.
+	//
+	// +optional
+	Ephemeral *EphemeralStatus `json:"ephemeral,omitempty"`
+
 	// target has the resolved addresses, and what the target reported about
 	// itself.
 	//

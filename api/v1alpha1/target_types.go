@@ -12,11 +12,12 @@ import (
 
 // Target names one cluster of a store and how to reach it.
 //
-// +kubebuilder:validation:XValidation:rule="[has(self.endpoints), has(self.service), has(self.pods)].filter(x, x).size() == 1",messageExpression="'exactly one of endpoints, service and pods must be set, found ' + (has(self.endpoints) || has(self.service) || has(self.pods) ? 'more than one' : 'none')"
+// +kubebuilder:validation:XValidation:rule="[has(self.endpoints), has(self.service), has(self.pods), has(self.ephemeral)].filter(x, x).size() == 1",messageExpression="'exactly one of endpoints, service, pods and ephemeral must be set, found ' + (has(self.endpoints) || has(self.service) || has(self.pods) || has(self.ephemeral) ? 'more than one' : 'none')"
+// +kubebuilder:validation:XValidation:rule="!has(self.ephemeral) || self.datastore in ['Etcd'] && !has(self.tls) && !has(self.auth) && self.unreachableMembers == 'Fail'",message="starts members of etcd for the run: remove target.tls, auth and unreachableMembers, and set datastore to Etcd",fieldPath=".ephemeral"
 // +kubebuilder:validation:XValidation:rule="has(self.tls) || !has(self.endpoints) || !self.endpoints.exists(e, e.startsWith('https://'))",message="must be set for https:// endpoints: set secretName to a Secret with ca.crt (and tls.crt and tls.key if the server asks for a client certificate)",fieldPath=".tls"
 // +kubebuilder:validation:XValidation:rule="!has(self.tls) || !has(self.endpoints) || !self.endpoints.exists(e, e.startsWith('http://'))",message="http:// endpoints cannot be combined with target.tls: write https:// or remove target.tls",fieldPath=".endpoints"
 // +kubebuilder:validation:XValidation:rule="!has(self.memberIndex) || self.members == 'All'",message="cannot be combined with members Leader or Followers: remove one of them",fieldPath=".memberIndex"
-// +kubebuilder:validation:XValidation:rule="!has(self.memberIndex) || !has(self.endpoints) || self.memberIndex < self.endpoints.size()",messageExpression="'must be less than the number of endpoints (%d), found %d: the first has the index 0'.format([self.endpoints.size(), self.memberIndex])",fieldPath=".memberIndex"
+// +kubebuilder:validation:XValidation:rule="!has(self.memberIndex) || self.memberIndex < (has(self.endpoints) ? self.endpoints.size() : has(self.ephemeral) ? self.ephemeral.replicas : 64)",messageExpression="'must be less than the number of members (%d), found %d: the first has the index 0'.format([has(self.endpoints) ? self.endpoints.size() : self.ephemeral.replicas, self.memberIndex])",fieldPath=".memberIndex"
 type Target struct {
 	// datastore is the store that the members serve. Default Etcd.
 	//
@@ -25,8 +26,8 @@ type Target struct {
 	Datastore spec.Datastore `json:"datastore,omitempty"`
 
 	// endpoints are the client addresses of the members, as host:port, optionally
-	// with http:// or https:// in front and / at the end. Set exactly one of endpoints, service and
-	// pods.
+	// with http:// or https:// in front and / at the end. Set exactly one of endpoints, service, pods
+	// and ephemeral.
 	//
 	// +optional
 	// +listType=set
@@ -36,17 +37,21 @@ type Target struct {
 	// +kubebuilder:validation:items:XValidation:rule="self.matches('^(https?://)?([A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?|[[][0-9A-Fa-f:.]+[]]):[0-9]{1,5}/?$') && int(self.substring(self.lastIndexOf(':') + 1).replace('/', '')) >= 1 && int(self.substring(self.lastIndexOf(':') + 1).replace('/', '')) <= 65535",message="must be host:port with a port from 1 to 65535 (an IPv6 address in brackets; no path, user or Unix socket), optionally with http:// or https:// in front and / at the end, for example etcd.example:2379"
 	Endpoints []string `json:"endpoints,omitempty"`
 
-	// service is a Service of the run's namespace that selects the members. Set
-	// exactly one of endpoints, service and pods.
+	// service is a Service of the run's namespace that selects the members.
 	//
 	// +optional
 	Service *ServiceTarget `json:"service,omitempty"`
 
-	// pods selects the members' pods in the run's namespace. Set exactly one of
-	// endpoints, service and pods.
+	// pods selects the members' pods in the run's namespace.
 	//
 	// +optional
 	Pods *PodsTarget `json:"pods,omitempty"`
+
+	// ephemeral describes members that the operator starts for this run alone. Runs
+	// with such members wait for each other, unless concurrentRuns is Allow.
+	//
+	// +optional
+	Ephemeral *EphemeralTarget `json:"ephemeral,omitempty"`
 
 	// members says which members receive the load: All (connections are spread
 	// evenly), Leader (the load follows the leader when it changes) or Followers.

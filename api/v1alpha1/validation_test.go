@@ -158,9 +158,9 @@ func TestAdmissionRejects(t *testing.T) {
 		// want is a part of the message.
 		want string
 	}{
-		"no target":                     {edit{"spec.target", `{}`}, "exactly one of endpoints, service and pods must be set, found none"},
-		"two targets":                   {edit{"spec.target.service", `{name: etcd}`}, "exactly one of endpoints, service and pods must be set, found more than one"},
-		"three targets":                 {edit{"spec.target", `{endpoints: ["a:1"], service: {name: etcd}, pods: {selector: {matchLabels: {a: b}}}}`}, "exactly one of endpoints, service and pods must be set, found more than one"},
+		"no target":                     {edit{"spec.target", `{}`}, "exactly one of endpoints, service, pods and ephemeral must be set, found none"},
+		"two targets":                   {edit{"spec.target.service", `{name: etcd}`}, "exactly one of endpoints, service, pods and ephemeral must be set, found more than one"},
+		"three targets":                 {edit{"spec.target", `{endpoints: ["a:1"], service: {name: etcd}, pods: {selector: {matchLabels: {a: b}}}}`}, "exactly one of endpoints, service, pods and ephemeral must be set, found more than one"},
 		"no endpoints":                  {edit{"spec.target.endpoints", `[]`}, "at least 1 items"},
 		"an endpoint without a port":    {edit{"spec.target.endpoints", `["etcd"]`}, "must be host:port"},
 		"an endpoint with a path":       {edit{"spec.target.endpoints", `["http://etcd:2379/v3"]`}, "must be host:port"},
@@ -177,7 +177,7 @@ func TestAdmissionRejects(t *testing.T) {
 		"values of Exists":              {edit{"spec.target", `{pods: {selector: {matchExpressions: [{key: a, operator: Exists, values: [b]}]}}}`}, "selector.matchExpressions: Invalid value: must have operator In or NotIn with values"},
 		"a service port too high":       {edit{"spec.target", `{service: {name: etcd, port: 70000}}`}, "a number from 1 to 65535"},
 		"a service port without a name": {edit{"spec.target", `{service: {name: etcd, port: ""}}`}, "a number from 1 to 65535"},
-		"a second of one member":        {edit{"spec.target.memberIndex", `1`}, "spec.target.memberIndex: Invalid value: must be less than the number of endpoints (1), found 1"},
+		"a second of one member":        {edit{"spec.target.memberIndex", `1`}, "spec.target.memberIndex: Invalid value: must be less than the number of members (1), found 1"},
 		"negative member":               {edit{"spec.target.memberIndex", `-1`}, "spec.target.memberIndex: Invalid value: -1"},
 		"65th member":                   {edit{"spec.target", `{service: {name: a}, memberIndex: 64}`}, "spec.target.memberIndex: Invalid value: 64"},
 		"the leader and a member":       {edit{"spec.target", `{service: {name: a}, members: Leader, memberIndex: 0}`}, "spec.target.memberIndex: Invalid value: cannot be combined with members Leader or Followers"},

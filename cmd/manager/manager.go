@@ -127,7 +127,7 @@ func syncedOf(c cache.Cache) (func() error, error) {
 
 func addControllers(m ctrl.Manager, o options) error {
 	benchmarks := controllers.NewEtcdBenchmarkReconciler(m, o.clientImage)
-	benchmarks.Caps = o.caps
+	benchmarks.Caps, benchmarks.MemberUser = o.caps, o.memberUser
 	if err := benchmarks.SetupWithManager(m, controller.Options{MaxConcurrentReconciles: o.workers}); err != nil {
 		return fmt.Errorf("registering the controller of EtcdBenchmarks: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/resource"
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
 
 	"github.com/etcdbench/etcd-benchmark-operator/controllers"
@@ -24,6 +25,7 @@ type options struct {
 	namespaces              []string
 	workers                 int
 	caps                    controllers.Caps
+	memberUser              int64
 	version                 bool
 }
 
@@ -60,6 +62,7 @@ func parseOptions(args []string, out io.Writer) (options, error) {
 		"out a namespace that it may not read, and starts again when it may", appendNames(&o.namespaces))
 	flags.IntVar(&o.workers, "workers", controllers.DefaultWorkers, "how many runs the operator handles at a time. "+
 		"A higher number makes it faster when many runs end together, and sends more requests to the API server")
+	flags.Int64Var(&o.memberUser, "member-user", 65532, "`ID` of the user and group of members that runs start; 0 leaves it to the image or the cluster, as on OpenShift")
 	o.registerCaps(flags)
 	flags.BoolVar(&o.version, "version", false, "print the version and exit")
 	if err := parse(flags, usage, args, out); err != nil {
@@ -98,6 +101,15 @@ func (o *options) registerCaps(flags *flag.FlagSet) {
 		"second; 0: no limit. If this limit is set, the operator also refuses closed loops, because they have no "+
 		"rate. The limit does not apply to the preload (keys written before the load) and to spec.disturbances. It "+
 		"counts requests, and one request can make several calls to etcd")
+	flags.Func("member-images", "`IMAGES` that members of spec.target.ephemeral may have, separated by commas, with * for "+
+		"any text without a slash: registry.example.org/etcd:*. By default none: runs cannot start members",
+		listOf(&o.caps.MemberImages, controllers.ParseImagePattern))
+	flags.Int64Var(&o.caps.MembersPerRun, "max-members-per-run", 0, "maximum spec.target.ephemeral.replicas; 0: no limit")
+	flags.Func("max-member-storage", "maximum `SIZE` of each member's volume, such as 20Gi; by default no limit", func(text string) error {
+		size, err := resource.ParseQuantity(text)
+		o.caps.MemberStorageBytes = size.Value()
+		return err
+	})
 }
 
 // listOf reads a flag's comma-separated values into a list.
@@ -142,8 +154,8 @@ func (o *options) check(rest []string) error {
 	switch {
 	case len(rest) > 0:
 		return fmt.Errorf("wanted flags only, found %q; %w", rest[0], errUsage)
-	case o.caps.PodsPerRun < 0 || o.caps.RunsPerNamespace < 0 || o.caps.RatePerRun < 0:
-		return fmt.Errorf("found a negative limit, wanted at least 0 for --max-pods-per-run, --max-runs-per-namespace and --max-rate-per-run; %w", errUsage)
+	case o.caps.PodsPerRun < 0 || o.caps.RunsPerNamespace < 0 || o.caps.RatePerRun < 0 || o.caps.MembersPerRun < 0 || o.caps.MemberStorageBytes < 0 || o.memberUser < 0:
+		return fmt.Errorf("found a negative limit, wanted at least 0 for --max-pods-per-run, --max-runs-per-namespace, --max-rate-per-run, --max-members-per-run, --max-member-storage and --member-user; %w", errUsage)
 	case o.workers < 1:
 		return fmt.Errorf("found --workers=%d, wanted at least 1; %w", o.workers, errUsage)
 	case o.clientImage == "" && !o.version:

@@ -23,26 +23,35 @@ func TestParseOptions(t *testing.T) {
 	}{
 		"the least": {
 			args: []string{"--client-image=i"},
-			want: options{clientImage: "i", metricsAddress: ":8443", probeAddress: ":8081", workers: 16},
+			want: options{clientImage: "i", metricsAddress: ":8443", probeAddress: ":8081", workers: 16, memberUser: 65532},
 		},
 		"all": {
 			args: []string{"--client-image=i", "--metrics-bind-address=0", "--metrics-certificate=/tls", "--health-probe-bind-address=:1", "--leader-elect", "--leader-election-namespace=ns", "--namespaces=a, b,,", "--workers=8"},
-			want: options{clientImage: "i", metricsAddress: "0", metricsCertificate: "/tls", probeAddress: ":1", leaderElect: true, leaderElectionNamespace: "ns", namespaces: []string{"a", "b"}, workers: 8},
+			want: options{clientImage: "i", metricsAddress: "0", metricsCertificate: "/tls", probeAddress: ":1", leaderElect: true, leaderElectionNamespace: "ns", namespaces: []string{"a", "b"}, workers: 8, memberUser: 65532},
 		},
 		"caps": {
 			args: []string{"--client-image=i", "--allowed-endpoints=10.0.0.0/8, *.etcd.svc", "--max-pods-per-run=1", "--max-runs-per-namespace=2", "--max-rate-per-run=3"},
 			want: options{
-				clientImage: "i", metricsAddress: ":8443", probeAddress: ":8081", workers: 16,
+				clientImage: "i", metricsAddress: ":8443", probeAddress: ":8081", workers: 16, memberUser: 65532,
 				caps: controllers.Caps{Endpoints: parsed(t, controllers.ParseHostPattern, "10.0.0.0/8", "*.etcd.svc"), PodsPerRun: 1, RunsPerNamespace: 2, RatePerRun: 3},
 			},
 		},
 		"control plane": {
 			args: []string{"--client-image=i", "--control-plane-endpoints=10.0.0.0/28, etcd.example:2379"},
 			want: options{
-				clientImage: "i", metricsAddress: ":8443", probeAddress: ":8081", workers: 16,
+				clientImage: "i", metricsAddress: ":8443", probeAddress: ":8081", workers: 16, memberUser: 65532,
 				caps: controllers.Caps{ControlPlane: parsed(t, controllers.ParseEndpointPattern, "10.0.0.0/28", "etcd.example:2379")},
 			},
 		},
+		"members": {
+			args: []string{"--client-image=i", "--member-images=example.org/etcd:*, example.org/kine:1", "--max-members-per-run=3", "--max-member-storage=20Gi", "--member-user=0"},
+			want: options{
+				clientImage: "i", metricsAddress: ":8443", probeAddress: ":8081", workers: 16,
+				caps: controllers.Caps{MemberImages: parsed(t, controllers.ParseImagePattern, "example.org/etcd:*", "example.org/kine:1"), MembersPerRun: 3, MemberStorageBytes: 20 << 30},
+			},
+		},
+		"no size":         {args: []string{"--client-image=i", "--max-member-storage=much"}, wantError: "max-member-storage"},
+		"a pattern":       {args: []string{"--client-image=i", "--member-images=etcd:[0-9]"}, wantError: "wanted an image such as"},
 		"no port":         {args: []string{"--client-image=i", "--control-plane-endpoints=etcd:none"}, wantError: "etcd:none"},
 		"no host":         {args: []string{"--client-image=i", "--allowed-endpoints=etcd:2379"}, wantError: "without a port"},
 		"less than none":  {args: []string{"--client-image=i", "--max-pods-per-run=-1"}, wantError: "at least 0"},
@@ -52,7 +61,7 @@ func TestParseOptions(t *testing.T) {
 		"an unknown flag": {args: []string{"--fast"}, wantError: "-fast"},
 		"version needs no image": {
 			args: []string{"--version"},
-			want: options{metricsAddress: ":8443", probeAddress: ":8081", workers: 16, version: true},
+			want: options{metricsAddress: ":8443", probeAddress: ":8081", workers: 16, memberUser: 65532, version: true},
 		},
 	}
 	for name, tc := range tests {

@@ -42,6 +42,7 @@ func Plan(b *v1alpha1.EtcdBenchmark, endpoints []string) (plan.Plan, error) {
 		Target:         planTarget(b.Spec.Target, endpoints),
 		Guard:          guardOf(b),
 		Lock:           lockOf(b),
+		Ephemeral:      b.Spec.Target.Ephemeral != nil,
 		TimeoutSeconds: int(b.Spec.TimeoutSeconds),
 	}
 	if err := errors.Join(checkStore(b), p.Validate()); err != nil {
@@ -63,8 +64,12 @@ func checkStore(b *v1alpha1.EtcdBenchmark) error {
 	return errors.Join(errs...)
 }
 
-// lockOf returns how a run uses the lock of its target: a run that allows others does not wait.
+// lockOf returns how a run uses the lock of its target: a run that allows others does not wait, and members of its own
+// need none.
 func lockOf(b *v1alpha1.EtcdBenchmark) *plan.Lock {
+	if b.Spec.Target.Ephemeral != nil {
+		return nil
+	}
 	if b.Spec.Target.ConcurrentRuns == v1alpha1.ConcurrentRunsAllow {
 		return &plan.Lock{}
 	}

@@ -100,6 +100,8 @@ func clean(o Observed, d *Decision, now time.Time) {
 	switch {
 	case known.Status == metav1.ConditionTrue:
 		d.Cleaned = &known
+	case o.members() != nil:
+		deleteMembers(o, d, now)
 	case mayCleanUp(o) && !o.isCleanupNamed() && (o.deleting() || !stillWrites(o, now)):
 		d.do(NameCleanup)
 	case stillWrites(o, now):
@@ -233,6 +235,9 @@ func releaseObjectBy(o Observed) time.Time { return o.Seen.Deletion.Add(deletion
 
 // keys reports whether keys of the run are left, according to the pods.
 func keys(o Observed) Cleaned {
+	if o.members() != nil {
+		return membersLeft(o)
+	}
 	deleted := deletedBefore(o.Run)
 	written := false
 	for _, p := range o.allPods() {
@@ -259,7 +264,7 @@ func mayHaveWritten(run *v1alpha1.EtcdBenchmark, p Pod) bool {
 	case PodMissing:
 		return false
 	case PodWaiting:
-		return ran || allowsOthers(run) && p.Node != "" && p.Stuck == nil
+		return ran || !usesLock(run) && p.Node != "" && p.Stuck == nil
 	case PodEnded:
 		return ran
 	}

@@ -5,11 +5,13 @@ import (
 	"net"
 	"net/netip"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
 // Caps are the operator's limits for every run. The zero value has no limits.
@@ -23,6 +25,26 @@ type Caps struct {
 	// namespace run at a time; the others wait. RatePerRun limits load.rate in requests per second; it does not limit a
 	// preload or a disturbance.
 	PodsPerRun, RunsPerNamespace, RatePerRun int64
+	// MemberImages lists the images that members of spec.target.ephemeral may have; empty means that runs may have no such
+	// members. MembersPerRun and MemberStorageBytes are maximums of such a run, the second for each member; 0 means no limit.
+	MemberImages                      []ImagePattern
+	MembersPerRun, MemberStorageBytes int64
+}
+
+// ImagePattern is an image, in which * matches any text without a slash, such as registry.example.org/etcd:*.
+type ImagePattern string
+
+// ParseImagePattern reads an image with or without *.
+func ParseImagePattern(text string) (ImagePattern, error) {
+	if _, err := path.Match(text, ""); err != nil || text == "" || strings.ContainsAny(text, "[] ?") {
+		return "", fmt.Errorf("wanted an image such as registry.example.org/etcd:v3.6.7, or with * such as registry.example.org/etcd:*, found %q", text)
+	}
+	return ImagePattern(text), nil
+}
+
+func (p ImagePattern) matches(image string) bool {
+	matched, _ := path.Match(string(p), image)
+	return matched
 }
 
 // HostPattern is a range of addresses, such as 10.0.0.0/8, or a name in which * matches any text, such as *.etcd.svc.
@@ -72,7 +94,7 @@ func checkCaps(o Observed, _ time.Time) *Problem {
 	if o.status().Admission != nil || o.status().Job != nil {
 		return nil
 	}
-	for _, c := range []func(Observed) *Problem{capPods, capRate, capEndpoints, capControlPlane} {
+	for _, c := range []func(Observed) *Problem{capPods, capRate, capMembers, capEndpoints, capControlPlane} {
 		if p := c(o); p != nil {
 			return p
 		}
@@ -117,8 +139,44 @@ func highestRate(r spec.Rate) int64 {
 	return highest
 }
 
+func capMembers(o Observed) *Problem {
+	t := o.members()
+	if t == nil {
+		return nil
+	}
+	matches := func(p ImagePattern) bool { return p.matches(t.Image) }
+	limit, bytes := o.Caps.MembersPerRun, storageBytes(t.Storage)
+	switch {
+	case len(o.Caps.MemberImages) == 0:
+		return exceeded("allows no images for spec.target.ephemeral (--member-images), so runs cannot have members of their own. Choose another target, or ask the operator's administrator to allow images.")
+	case !slices.ContainsFunc(o.Caps.MemberImages, matches):
+		return exceeded("does not allow the image %s for spec.target.ephemeral. It allows %s (--member-images).", t.Image, o.Caps.MemberImages)
+	case limit > 0 && int64(t.Replicas) > limit:
+		return exceeded("allows at most %d members per run (--max-members-per-run), and spec.target.ephemeral.replicas is %d. Lower it.", limit, t.Replicas)
+	case o.Caps.MemberStorageBytes > 0 && bytes == 0:
+		return exceeded("allows at most %s of storage per member (--max-member-storage). Set a size in spec.target.ephemeral.storage.", text.Bytes(float64(o.Caps.MemberStorageBytes)))
+	case o.Caps.MemberStorageBytes > 0 && bytes > o.Caps.MemberStorageBytes:
+		return exceeded("allows at most %s of storage per member (--max-member-storage), and spec.target.ephemeral.storage has %s. Lower it.",
+			text.Bytes(float64(o.Caps.MemberStorageBytes)), text.Bytes(float64(bytes)))
+	}
+	return nil
+}
+
+// storageBytes is how much a member may store; 0 if nothing limits it.
+func storageBytes(s *v1alpha1.MemberStorage) int64 {
+	switch {
+	case s == nil:
+		return 0
+	case s.VolumeClaim != nil:
+		return s.VolumeClaim.Size.Value()
+	case s.EmptyDir != nil && s.EmptyDir.SizeLimit != nil:
+		return s.EmptyDir.SizeLimit.Value()
+	}
+	return 0
+}
+
 func capEndpoints(o Observed) *Problem {
-	if len(o.Caps.Endpoints) == 0 || !o.resolved() {
+	if len(o.Caps.Endpoints) == 0 || !o.resolved() || o.members() != nil {
 		return nil
 	}
 	for _, endpoint := range o.status().Target.Endpoints {

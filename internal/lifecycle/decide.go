@@ -21,7 +21,7 @@ type step func(Observed, time.Time) *Decision
 func Decide(o Observed, now time.Time) Decision {
 	o.Seen = o.Seen.by(now)
 	return firstOf(o, now, decideOverdue, decideAfterEnd, decideCompleted, decidePartlyCompleted, decideEnding,
-		decideResolve, decideQueue, decideCreate, decideLock, decideGather, decideArm, decideStart, decideRun)
+		decideResolve, decideQueue, decideMembers, decideCreate, decideLock, decideGather, decideArm, decideStart, decideRun)
 }
 
 // firstOf returns the first decision of the chain; decideRun always applies.

@@ -19,6 +19,8 @@ type Decision struct {
 	NotReady int
 	// Queue is the run's place in the queue; nil if it does not wait.
 	Queue *v1alpha1.QueueStatus
+	// Members, if set, are saved in status when all are ready.
+	Members *v1alpha1.EphemeralStatus
 	// Admission, if set, is saved in status.
 	Admission *v1alpha1.Admission
 	// StartAt, if set, is saved in status before any pod reads it.
@@ -56,6 +58,10 @@ type Act string
 const (
 	// AddFinalizer keeps the object until its keys are deleted.
 	AddFinalizer Act = "AddFinalizer"
+	// CreateMembers creates the Job and the Service of the run's own members.
+	CreateMembers Act = "CreateMembers"
+	// DeleteMembers deletes them with their volume claims.
+	DeleteMembers Act = "DeleteMembers"
 	// ApplyPlan writes the ConfigMap with the plan; it can be repeated.
 	ApplyPlan Act = "ApplyPlan"
 	// CreateJob creates the load Job, once.

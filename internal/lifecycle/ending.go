@@ -26,7 +26,7 @@ type check func(Observed, time.Time) *Problem
 // checks are ordered by how much they explain: first the user's request, then the pods' reports, then the cluster's
 // view of the pods, then time.
 var checks = []check{
-	checkStop, checkCaps, checkGuard, checkReports, checkJob, checkLost, checkStuck, checkRefused,
+	checkStop, checkCaps, checkGuard, checkReports, checkMembers, checkJob, checkLost, checkStuck, checkRefused,
 	checkPreparation, checkTimeout, checkTarget, checkObjectives, checkLateStop,
 }
 
@@ -327,7 +327,7 @@ func ReportBy(o Observed) time.Time { return timesOut(o).Add(timeoutGrace) }
 func timesOut(o Observed) time.Time {
 	from := o.started()
 	switch a := o.status().Admission; {
-	case a == nil && o.status().Job == nil, o.waitsFor(v1alpha1.QueueAddresses):
+	case a == nil && o.status().Job == nil, o.waitsFor(v1alpha1.QueueAddresses), !membersReady(o.Run):
 		return time.Unix(1<<40, 0)
 	case o.waitsFor(v1alpha1.QueueLock):
 		// Client pod 0 bounds its wait itself, unless it hangs.
@@ -335,16 +335,24 @@ func timesOut(o Observed) time.Time {
 	case a != nil:
 		from = a.At.Time
 	}
+	if e := o.status().Ephemeral; e != nil {
+		from = latest(from, e.ReadyAt.Time)
+	}
 	return from.Add(seconds(o.spec().TimeoutSeconds))
 }
 
 // deadlines are the times at which a check can get a new result.
 func deadlines(o Observed) []time.Time {
 	out := []time.Time{timesOut(o), preparedBy(o)}
-	if o.Job.Refused != "" {
-		out = append(out, o.Job.RefusalSeen.Add(refusalGrace))
+	if !membersReady(o.Run) {
+		out = append(out, membersReadyBy(o))
 	}
-	for _, p := range o.Pods {
+	for _, j := range []Job{o.Job, o.Members.Job} {
+		if j.Refused != "" {
+			out = append(out, j.RefusalSeen.Add(refusalGrace))
+		}
+	}
+	for _, p := range slices.Concat(o.Pods, o.Members.Pods) {
 		if p.Stuck != nil {
 			out = append(out, p.StuckSeen.Add(imageGrace))
 		}

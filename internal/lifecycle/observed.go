@@ -28,6 +28,8 @@ type Observed struct {
 	Pods []Pod
 	// The other pods of the load Job take no part in the run, for example a replacement of a lost pod after the start.
 	ExtraPods []Pod
+	// Members are those of spec.target.ephemeral.
+	Members Members
 	// PodsLive means that Pods were read from the API server and not from the cache.
 	PodsLive bool
 	// SharesNode means that members run on the machine of all pods. It is set for a run without a cluster, where no node has
@@ -155,7 +157,7 @@ func (o Observed) countPods(is func(Pod) bool) int {
 
 // stages in order.
 var stages = []string{
-	v1alpha1.StagePending, v1alpha1.StageQueued, v1alpha1.StagePreparing, v1alpha1.StageArmed,
+	v1alpha1.StagePending, v1alpha1.StageQueued, v1alpha1.StageStarting, v1alpha1.StagePreparing, v1alpha1.StageArmed,
 	v1alpha1.StageRunning, v1alpha1.StageCollecting,
 }
 

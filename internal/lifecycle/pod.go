@@ -17,8 +17,11 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// ContainerName is the name of the client container in its pod.
-const ContainerName = "loadgen"
+// The names of the client container and of a member's container in their pods.
+const (
+	ContainerName       = "loadgen"
+	MemberContainerName = "etcd"
+)
 
 // PodState is the state of a client pod in the cluster.
 type PodState string
@@ -60,6 +63,11 @@ type Pod struct {
 	// Stuck is why the container cannot start, and StuckSeen is when the operator first saw that.
 	Stuck     *Problem
 	StuckSeen time.Time
+	// Restarts and ImageID are those of a member's container. Words is how it ended last, and Warned the newest warning about a
+	// pod that waits.
+	Restarts      int
+	ImageID       string
+	Words, Warned string
 	// StartAt, Admitted, Stop and Collected are the pod's annotations.
 	StartAt                   string
 	Admitted, Stop, Collected bool
@@ -100,6 +108,8 @@ func NewPod(p *corev1.Pod, seen func(what string) time.Time) Pod {
 		Collected: p.Annotations[plan.AnnotationCollected] == "true",
 		Ready:     conditionOf(p, corev1.PodReady).Status == corev1.ConditionTrue,
 	}
+	c := containerOf(p)
+	out.Restarts, out.ImageID, out.Words = int(c.RestartCount), c.ImageID, lastWords(c)
 	if p.DeletionTimestamp != nil {
 		out.DeleteBy = seen("deletion").Add(time.Duration(ptr.Deref(p.DeletionGracePeriodSeconds, 0)) * time.Second)
 	}

@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -61,6 +62,19 @@ func exitOf(p *corev1.Pod) string {
 	return fmt.Sprintf("was ended by the cluster: %s", cmp.Or(p.Status.Message, p.Status.Reason, "no reason given"))
 }
 
+// maxWords bounds what is kept of a log.
+const maxWords = 400
+
+// lastWords says how a container ended last, with the end of its log; empty if it has not.
+func lastWords(c corev1.ContainerStatus) string {
+	t := cmp.Or(c.State.Terminated, c.LastTerminationState.Terminated)
+	if t == nil || c.Name != MemberContainerName {
+		return ""
+	}
+	log := strings.TrimSpace(t.Message)
+	return strings.TrimSuffix(fmt.Sprintf("ended with exit code %d (%s): %s", t.ExitCode, t.Reason, log[max(0, len(log)-maxWords):]), ": ")
+}
+
 // stuckOf returns what prevents the pod from starting; nil if nothing does.
 func stuckOf(p *corev1.Pod) *Problem {
 	if scheduled := conditionOf(p, corev1.PodScheduled); scheduled.Status == corev1.ConditionFalse {
@@ -75,7 +89,7 @@ func stuckOf(p *corev1.Pod) *Problem {
 
 func containerImage(p *corev1.Pod) string {
 	for _, c := range p.Spec.Containers {
-		if c.Name == ContainerName {
+		if c.Name == ContainerName || c.Name == MemberContainerName {
 			return c.Image
 		}
 	}
@@ -85,7 +99,7 @@ func containerImage(p *corev1.Pod) string {
 // containerOf returns the zero value until the kubelet has written a status.
 func containerOf(p *corev1.Pod) corev1.ContainerStatus {
 	for _, c := range p.Status.ContainerStatuses {
-		if c.Name == ContainerName {
+		if c.Name == ContainerName || c.Name == MemberContainerName {
 			return c
 		}
 	}

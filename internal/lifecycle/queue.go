@@ -68,6 +68,11 @@ func allowsOthers(run *v1alpha1.EtcdBenchmark) bool {
 	return run.Spec.Target.ConcurrentRuns == v1alpha1.ConcurrentRunsAllow
 }
 
+// usesLock reports whether the pods of a run write only when it holds the lock of its target. Members of its own need none.
+func usesLock(run *v1alpha1.EtcdBenchmark) bool {
+	return !allowsOthers(run) && run.Spec.Target.Ephemeral == nil
+}
+
 func isResolved(run *v1alpha1.EtcdBenchmark) bool {
 	return run.Status.Target != nil && len(run.Status.Target.Endpoints) > 0
 }
@@ -105,9 +110,15 @@ func Addresses(run *v1alpha1.EtcdBenchmark) []string {
 	return append(out, targetObject(run)...)
 }
 
+// ownMembers is what runs with members of their own have in common: these share the nodes of the cluster. No address is like it.
+const ownMembers = "members of the run"
+
 // targetObject identifies the Service or the selected pods of a run's target.
 func targetObject(run *v1alpha1.EtcdBenchmark) []string {
 	t := run.Spec.Target
+	if t.Ephemeral != nil {
+		return []string{ownMembers}
+	}
 	if t.Service == nil && t.Pods == nil {
 		return nil
 	}
@@ -192,7 +203,11 @@ func occupiesTarget(run *v1alpha1.EtcdBenchmark, now time.Time) bool {
 
 // blocksUntil is when a run that deletes its keys blocks no other run any longer.
 func blocksUntil(run *v1alpha1.EtcdBenchmark) time.Time {
-	return run.Status.CompletionTime.Add(seconds(run.Spec.SchedulingTimeoutSeconds))
+	blocks := seconds(run.Spec.SchedulingTimeoutSeconds)
+	if e := run.Spec.Target.Ephemeral; e != nil {
+		blocks += seconds(e.KeepSeconds)
+	}
+	return run.Status.CompletionTime.Add(blocks)
 }
 
 // earliest ignores a time that is zero.
@@ -254,7 +269,7 @@ func decideQueue(o Observed, now time.Time) *Decision {
 
 func waitForAddresses(o Observed, now time.Time) *Decision {
 	d := queueFor(o, v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueAddresses, Ahead: int32(o.Place.Ahead), Behind: o.Place.Behind}, now, fmt.Sprintf(
-		"%s. %d in front when this run began to wait. To start without waiting, create the run with spec.target.concurrentRuns: Allow.", inFront(o.Place), o.Place.Ahead))
+		"%s. %d in front when this run began to wait. To start without waiting, create the run with spec.target.concurrentRuns: Allow.", inFront(o), o.Place.Ahead))
 	if !o.Place.FreeAt.IsZero() {
 		d.wake(o.Place.FreeAt, now)
 	}
@@ -277,19 +292,22 @@ func queueFor(o Observed, wait v1alpha1.QueueStatus, now time.Time, message stri
 }
 
 // inFront describes the run in front.
-func inFront(p Place) string {
-	run := "A run of another namespace"
-	if p.Behind != "" {
-		run = "Run " + p.Behind
+func inFront(o Observed) string {
+	run, shares := "A run of another namespace", "has a target address in common with this run"
+	if o.Place.Behind != "" {
+		run = "Run " + o.Place.Behind
 	}
-	return fmt.Sprintf("%s has a target address in common with this run and %s", run, p.Holding)
+	if o.members() != nil {
+		shares = "starts members of its own, as this run"
+	}
+	return fmt.Sprintf("%s %s, and %s", run, shares, o.Place.Holding)
 }
 
 // decideLock follows client pod 0, which takes the lock of the target.
 func decideLock(o Observed, now time.Time) *Decision {
 	a := o.status().Admission
 	switch {
-	case a == nil || a.LockedAt != nil || allowsOthers(o.Run) || o.status().StartAt != nil:
+	case a == nil || a.LockedAt != nil || !usesLock(o.Run) || o.status().StartAt != nil:
 		return nil
 	case o.Pods[0].holdsLock():
 		return locked(o, now)
@@ -324,7 +342,7 @@ func waitForLock(o Observed, now time.Time) *Decision {
 // admitPods admits client pod 0 when all pods have connected, so that a run whose pods never come keeps no other run
 // waiting. It admits the other pods when client pod 0 holds the lock.
 func admitPods(o Observed) (out []Action) {
-	if o.status().Admission == nil || allowsOthers(o.Run) {
+	if o.status().Admission == nil || !usesLock(o.Run) {
 		return nil
 	}
 	connected, locked := o.everyPod(Pod.hasConnected), o.Pods[0].holdsLock()

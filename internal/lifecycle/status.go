@@ -26,6 +26,7 @@ func SetStatus(run *v1alpha1.EtcdBenchmark, o Observed, d Decision, recent *benc
 	}
 	sum := results.Summarize(newest(o.Pods))
 	sum.SharesNode = o.SharesNode
+	keepMembers(run, o, d)
 	judged := keepResults(run, o, d, sum)
 	if d.Finish == nil {
 		setProgress(run, o.Pods, sum, recent)

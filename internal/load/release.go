@@ -29,6 +29,9 @@ func (s *Session) releaseKeys(ctx context.Context) {
 	if s.Stage() != results.StageCleaning {
 		s.state.enter(results.StageCleaning)
 	}
+	if s.plan.Ephemeral {
+		return
+	}
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseLimit)
 	defer cancel()
 	hurry := context.AfterFunc(ctx, func() { time.AfterFunc(interruptedRelease, cancel) })

@@ -75,7 +75,7 @@ func valuesOf(size int32) spec.Values {
 // example is a plan in which all fields that do not depend on load and workload are set.
 func example(l spec.Load, w spec.Workload) Plan {
 	p := Plan{
-		Version: Version, RunUID: "0b6c6b52-0000-4000-8000-000000000000", Name: "etcd/nightly", Lock: &Lock{WaitSeconds: 300}, TimeoutSeconds: 7200,
+		Version: Version, RunUID: "0b6c6b52-0000-4000-8000-000000000000", Name: "etcd/nightly", Lock: &Lock{WaitSeconds: 300}, Ephemeral: true, TimeoutSeconds: 7200,
 		Run: workload.Run{Prefix: "etcdbench/0b6c6b52/", FirstLease: 5 * workload.LeaseIDs, Workload: w, Load: l, Disturbances: []spec.Disturbance{
 			{Type: spec.DisturbanceDefragment, EverySeconds: 120},
 			{Type: spec.DisturbanceLeaseExpiry, EverySeconds: 90, LeaseExpiry: &spec.LeaseExpirySettings{Leases: 1000, KeysPerLease: 10, TTLSeconds: 5}},

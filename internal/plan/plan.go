@@ -15,7 +15,7 @@ import (
 )
 
 // Version is the version of the plan's format that this package writes and reads.
-const Version = 6
+const Version = 7
 
 // MaxBytes bounds an encoded plan.
 const MaxBytes = 64 << 10
@@ -32,6 +32,8 @@ type Plan struct {
 	Guard  spec.Guard `json:"guard"`
 	// Lock is how the run uses the lock of its target; nil: it does not.
 	Lock *Lock `json:"lock,omitempty"`
+	// Ephemeral: the members exist for this run alone, which takes no lock and deletes no keys.
+	Ephemeral bool `json:"ephemeral,omitempty"`
 	// TimeoutSeconds bounds the pod's life, from its start or from when it may write. A pod without an operator therefore
 	// ends, too.
 	TimeoutSeconds int `json:"timeoutSeconds"`

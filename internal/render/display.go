@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"path"
 	"strconv"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
@@ -51,6 +52,8 @@ func targetText(t v1alpha1.Target) string {
 		return "service " + t.Service.Name
 	case t.Pods != nil:
 		return "pods"
+	case t.Ephemeral != nil:
+		return fmt.Sprintf("%d × %s", t.Ephemeral.Replicas, path.Base(t.Ephemeral.Image))
 	case len(t.Endpoints) == 1:
 		return t.Endpoints[0]
 	case len(t.Endpoints) > 1:

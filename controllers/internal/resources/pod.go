@@ -17,7 +17,7 @@ const (
 	// metricsPortName is the port name that a PodMonitor selects.
 	metricsPortName = "metrics"
 	// graceSeconds is the time for a terminating pod to drain, delete its keys and write its result.
-	graceSeconds = 60
+	graceSeconds int64 = 60
 )
 
 func loadPod(run *v1alpha1.EtcdBenchmark, image string, encodedPlan []byte) corev1.PodSpec {
@@ -57,21 +57,25 @@ func container(run *v1alpha1.EtcdBenchmark, image string, volumes []mounted) cor
 		VolumeMounts:             mounts(volumes),
 		TerminationMessagePath:   plan.TerminationMessageFile,
 		TerminationMessagePolicy: corev1.TerminationMessageReadFile,
-		SecurityContext: &corev1.SecurityContext{
-			AllowPrivilegeEscalation: new(false),
-			ReadOnlyRootFilesystem:   new(true),
-			Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
-		},
+		SecurityContext:          restricted(),
 	}
 }
 
-// podSpec meets the restricted Pod Security Standard. It sets no user: the image does, and OpenShift assigns one.
+// podSpec returns the pod of a container that has access to neither the node nor the API server.
 func podSpec(run *v1alpha1.EtcdBenchmark, c corev1.Container, volumes []mounted) corev1.PodSpec {
-	spec := corev1.PodSpec{
+	spec := barePod(c, graceSeconds)
+	spec.Volumes = sources(volumes)
+	place(&spec, run.Spec.Pod)
+	keepOffMembers(run, &spec)
+	return spec
+}
+
+// barePod is a pod as the policy restricted of Kubernetes wants it, without a token of the API server.
+func barePod(c corev1.Container, grace int64) corev1.PodSpec {
+	return corev1.PodSpec{
 		RestartPolicy:                 corev1.RestartPolicyNever,
 		Containers:                    []corev1.Container{c},
-		Volumes:                       sources(volumes),
-		TerminationGracePeriodSeconds: new(int64(graceSeconds)),
+		TerminationGracePeriodSeconds: &grace,
 		AutomountServiceAccountToken:  new(false),
 		EnableServiceLinks:            new(false),
 		SecurityContext: &corev1.PodSecurityContext{
@@ -79,8 +83,14 @@ func podSpec(run *v1alpha1.EtcdBenchmark, c corev1.Container, volumes []mounted)
 			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 		},
 	}
-	place(&spec, run.Spec.Pod)
-	return spec
+}
+
+func restricted() *corev1.SecurityContext {
+	return &corev1.SecurityContext{
+		AllowPrivilegeEscalation: new(false),
+		ReadOnlyRootFilesystem:   new(true),
+		Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+	}
 }
 
 func place(spec *corev1.PodSpec, s *v1alpha1.PodSettings) {

@@ -73,7 +73,7 @@ func directions() []direction {
 // pure lists the packages without side effects. internal/trend is one, too, but draws random orders with a fixed seed.
 func pure() []string {
 	return []string{
-		"./api/spec", "./internal/text", "./internal/workload", "./internal/plan", "./internal/results", "./internal/verdict", "./internal/compare", "./internal/suite", "./internal/search", "./internal/schedule", "./internal/history", "./internal/benchmark", "./internal/render", "./internal/lifecycle",
+		"./api/spec", "./internal/text", "./internal/workload", "./internal/plan", "./internal/ephemeral", "./internal/results", "./internal/verdict", "./internal/compare", "./internal/suite", "./internal/search", "./internal/schedule", "./internal/history", "./internal/benchmark", "./internal/render", "./internal/lifecycle",
 		"./internal/load/arrival", "./internal/load/guard", "./internal/load/members", "./controllers/internal/resources",
 	}
 }

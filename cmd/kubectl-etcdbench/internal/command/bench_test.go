@@ -312,7 +312,7 @@ func TestBenchRefuses(t *testing.T) {
 		"no target":            {"put --local", "--endpoints"},
 		"two targets":          {"put --local --embedded-members=1 --endpoints=a:1", "give one of them"},
 		"members of a cluster": {"put --embedded-members=1", "--local"},
-		"a member too many":    {"put --local --endpoints=a:1 --member-index=1", "--member-index: Invalid value: must be less than the number of endpoints (1)"},
+		"a member too many":    {"put --local --endpoints=a:1 --member-index=1", "--member-index: Invalid value: must be less than the number of members (1)"},
 		"files in a cluster":   {"put --endpoints=a:1 --cacert=x", "--set target.tls.secretName"},
 		"no key":               {"range --local --endpoints=a:1", "range KEY [END]"},
 		"three keys":           {"range a b c --local --endpoints=a:1", "range KEY [END]"},
