@@ -13,6 +13,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/access"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/admission"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/etcdtool"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/local"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
 )
 
@@ -63,6 +64,8 @@ func (t *tool) benchCommand() *cobra.Command {
 type benchFlags struct {
 	runFlags
 	tool *etcdtool.Flags
+	// memberIndex has an effect if the flag is given.
+	memberIndex int32
 }
 
 func (t *tool) benchOf(c etcdtool.Command) *cobra.Command {
@@ -91,6 +94,7 @@ With --local, the flags ` + accessHelp + "\n\n" + exitHelp,
 	flags.BoolVar(&f.local, "local", false, "run on this machine, without a cluster")
 	flags.StringSliceVar(&f.access.Endpoints, "endpoints", nil, "members to load, as `HOST:PORT,...`: spec.target.endpoints")
 	f.addMembers(flags, "with --local: ")
+	flags.Int32Var(&f.memberIndex, "member-index", 0, "load member `N` alone, from 0 in the order of the addresses: spec.target.memberIndex")
 	f.access.Define(flags, "with --local: ")
 	f.addSet(flags)
 	flags.BoolVar(&f.sweep.print, "print-manifest", false, "print the EtcdBenchmark instead of running it")
@@ -148,15 +152,18 @@ func (t *tool) bench(f *benchFlags, flags *pflag.FlagSet, arguments []string) er
 	return t.start(&f.runFlags, m)
 }
 
-// manifest returns the manifest of a command. Members that the command starts replace its address.
+// manifest returns the manifest of a command. Members that the command starts replace its addresses.
 func (f *benchFlags) manifest(arguments []string) (*manifest.Manifest, error) {
 	b, err := f.tool.Benchmark(arguments)
 	if err != nil {
 		return nil, err
 	}
 	b.Spec.Target.Endpoints = f.access.Endpoints
-	if f.options.Members > 0 {
-		b.Spec.Target.Endpoints = []string{"127.0.0.1:2379"}
+	for i := range min(f.options.Members, local.MaxMembers) {
+		b.Spec.Target.Endpoints = append(b.Spec.Target.Endpoints, fmt.Sprintf("127.0.0.1:%d", 2379+i))
+	}
+	if f.given("member-index") {
+		b.Spec.Target.MemberIndex = &f.memberIndex
 	}
 	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(b)
 	if err != nil {

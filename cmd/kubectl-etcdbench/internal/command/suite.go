@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/admission"
@@ -108,7 +109,7 @@ func (t *tool) checkBeforeCreation(f *runFlags, m *manifest.Manifest) error {
 func (f *runFlags) differ(targets []v1alpha1.SuiteTarget) bool {
 	seen := map[string]bool{}
 	for _, t := range targets {
-		key := fmt.Sprint(t.Target.Members, f.optionsOf(t.Name).MemberBinary)
+		key := fmt.Sprint(t.Target.Members, ptr.Deref(t.Target.MemberIndex, -1), f.optionsOf(t.Name).MemberBinary)
 		if e := t.Target.Ephemeral; e != nil {
 			key += fmt.Sprint(e.Settings)
 		}

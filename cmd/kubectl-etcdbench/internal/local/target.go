@@ -51,6 +51,8 @@ func (o Options) Validate(run *v1alpha1.EtcdBenchmark) error {
 		return fmt.Errorf("--member-binary: wanted an etcd that can be started: %w", whyNoProgram(o.MemberBinary))
 	case !own && (o.MemberBinary != "" || o.DataDir != ""):
 		return errors.New("--member-binary and --data-dir are for members that the command starts: add --members, or describe members in spec.target.ephemeral")
+	case own && t.MemberIndex != nil && int(*t.MemberIndex) >= o.of(run).Members:
+		return fmt.Errorf("spec.target.memberIndex is %d, and --members starts %d: wanted 0 to %d", *t.MemberIndex, o.Members, o.Members-1)
 	case own && t.Datastore != spec.Etcd:
 		return fmt.Errorf("--members starts etcd, and spec.target.datastore is %s: "+
 			"give the addresses of its servers with --endpoints host:port,…", t.Datastore)
