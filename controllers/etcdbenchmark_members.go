@@ -21,19 +21,19 @@ import (
 // observeMembers reads the Job of the run's own members, and their pods. That the Job is gone must be confirmed: the members
 // and their claims are deleted only then.
 func (r *EtcdBenchmarkReconciler) observeMembers(ctx context.Context, o *lifecycle.Observed) error {
-	if o.Run.Spec.Target.Ephemeral == nil || o.Run.HasFinished() && r.sightings.has(o.Run, membersGone) {
+	if o.Members.Gone = o.Run.HasFinished() && r.sightings.has(o.Run, membersGone); o.Run.Spec.Target.Ephemeral == nil || o.Members.Gone {
 		return nil
 	}
 	job := &batchv1.Job{}
 	key := client.ObjectKey{Namespace: o.Run.Namespace, Name: o.Run.MembersName()}
 	err := r.Client.Get(ctx, key, job)
 	known := o.Run.Status.Ephemeral
-	if apierrors.IsNotFound(err) && known != nil {
+	if apierrors.IsNotFound(err) && (known != nil || o.Run.HasFinished()) {
 		err = r.APIReader.Get(ctx, key, job)
 	}
 	switch {
-	case apierrors.IsNotFound(err) && known != nil && o.Run.HasFinished():
-		r.seen(o.Run, membersGone)
+	case apierrors.IsNotFound(err) && o.Run.HasFinished():
+		o.Members.Gone = !r.seen(o.Run, membersGone).IsZero()
 	case err == nil && metav1.IsControlledBy(job, o.Run) && (known == nil || known.Job.UID == job.UID):
 		there := job.DeletionTimestamp.IsZero()
 		o.Members.Job = lifecycle.Job{Exists: there, UID: job.UID, Seen: r.seen(o.Run, "job "+string(job.UID))}
@@ -42,7 +42,7 @@ func (r *EtcdBenchmarkReconciler) observeMembers(ctx context.Context, o *lifecyc
 	if client.IgnoreNotFound(err) != nil {
 		return err
 	}
-	if known == nil {
+	if known == nil && !o.Run.HasFinished() {
 		o.Members.Volumes, err = r.keptVolumes(ctx, o.Run)
 		if err != nil {
 			return err

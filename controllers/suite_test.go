@@ -21,6 +21,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/collector"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/apiservertest"
 )
 
@@ -87,6 +88,7 @@ func startOperator(t *testing.T, namespace string, clock clock.PassiveClock, tra
 	}
 	r := NewEtcdBenchmarkReconciler(m, "example.org/loadgen:v1")
 	r.Clock, r.Collector = clock, collector.New(transport)
+	r.Caps.MemberImages = []lifecycle.ImagePattern{"example.org/etcd:*"}
 	for _, change := range changes {
 		change(r)
 	}

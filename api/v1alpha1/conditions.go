@@ -183,6 +183,10 @@ const (
 const (
 	// ReasonMembersMissing: members behind the target's Service or selector were not ready and got no load.
 	ReasonMembersMissing = "MembersMissing"
+	// ReasonMembersLost: a member of spec.target.ephemeral ended or was deleted during the run.
+	ReasonMembersLost = "MembersLost"
+	// ReasonMembersDiffer: the members of spec.target.ephemeral ran different images.
+	ReasonMembersDiffer = "MembersDiffer"
 	// ReasonTargetChanged: the leader, a version or the members of the target changed during the run.
 	ReasonTargetChanged = "TargetChanged"
 	// ReasonTargetNotObserved: the target was not observed, so a change during the run cannot be ruled out.

@@ -1,6 +1,8 @@
 package v1alpha1
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -196,4 +198,18 @@ type MemberPod struct {
 	//
 	// +optional
 	Lost string `json:"lost,omitempty"`
+}
+
+// ImageIDs are the different images of the run's own members, sorted.
+func (b *EtcdBenchmark) ImageIDs() (all []string) {
+	if b.Status.Ephemeral == nil {
+		return nil
+	}
+	for _, p := range b.Status.Ephemeral.Pods {
+		if p.ImageID != "" {
+			all = append(all, p.ImageID)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }

@@ -47,6 +47,13 @@ type Fingerprint struct {
 	// +kubebuilder:validation:MaxItems=8
 	MemberProcessors []int64 `json:"memberProcessors,omitempty"`
 
+	// ownMembers is a hash of the images, settings, resources and storage of
+	// spec.target.ephemeral. Absent: the members did not exist for this run alone.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=16
+	OwnMembers string `json:"ownMembers,omitempty"`
+
 	// processors are the models of the processors of the client pods' nodes.
 	//
 	// +optional

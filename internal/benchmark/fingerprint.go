@@ -30,6 +30,9 @@ func fingerprint(b *v1alpha1.EtcdBenchmark, s results.Summary) *v1alpha1.Fingerp
 		Workload: HashOf(resolved.Workload, b.Spec.Disturbances), Load: HashOf(load),
 	}
 	setMembers(&f, s.Target)
+	if e := b.Spec.Target.Ephemeral; e != nil {
+		f.OwnMembers = HashOf(b.ImageIDs(), e.Settings, e.Resources, e.Storage)
+	}
 	f.Processors = texts(s.Processes, maxDistinctText, func(m results.Machine) string { return m.Processor })
 	f.PodMillicores = int64(math.Round(1000 * lowest(s.Processes, func(p results.PodProcess) float64 {
 		available, _ := p.Window.Available()

@@ -53,6 +53,8 @@ func (w *world) checkCleaned() {
 	c := meta.FindStatusCondition(w.run.Status.Conditions, v1alpha1.ConditionCleaned)
 	switch {
 	case c == nil:
+	case c.Status == metav1.ConditionTrue && (w.members.Job.Exists || w.members.Going):
+		w.fail("Cleaned is True (%s), and members are left", c.Reason)
 	case c.Status == metav1.ConditionTrue && w.store.keys:
 		w.fail("Cleaned is True (%s), and keys are left", c.Reason)
 	case c.Reason == v1alpha1.ReasonNothingWritten && w.store.wrote:
@@ -69,6 +71,8 @@ func (w *world) checkNotes() {
 	noted := slices.ContainsFunc(w.notes, func(n Note) bool { return n.Reason == v1alpha1.ReasonKeysLeft })
 	cleaned := meta.IsStatusConditionTrue(w.run.Status.Conditions, v1alpha1.ConditionCleaned)
 	switch {
+	case w.run.Spec.Target.Ephemeral != nil && !cleaned && !noted && len(w.members.Pods) > 0 && w.membersMade > 0 && (w.members.Job.Exists || w.members.Going):
+		w.fail("the object is gone and members are left, without a note")
 	case w.store.keys && !noted:
 		w.fail("the object is gone and keys are left, without a note")
 	case cleaned && noted:

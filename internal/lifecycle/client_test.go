@@ -25,9 +25,15 @@ type client struct {
 type store struct {
 	writers     map[int]bool
 	keys, wrote bool
+	// gone: the members are deleted.
+	gone bool
 }
 
-func (s *store) write(index int) { s.writers[index], s.keys, s.wrote = true, true, true }
+func (s *store) write(index int) {
+	if !s.gone {
+		s.writers[index], s.keys, s.wrote = true, true, true
+	}
+}
 
 // release removes a pod from the writers. The last one deletes the keys.
 func (s *store) release(index int) (deleted bool) {
@@ -69,9 +75,9 @@ func (w *world) grow(p *Pod, hostile bool) {
 	case p.StartAt != "":
 		c.over, c.did = true, true
 		w.report(p, c, results.StageCleaning)
-	case !p.Admitted && !allowsOthers(w.run):
+	case !p.Admitted && usesLock(w.run):
 		w.report(p, c, results.StageWaiting)
-	case p.Index == 0 && w.rivals > 0 && !w.held && !allowsOthers(w.run):
+	case p.Index == 0 && w.rivals > 0 && !w.held && usesLock(w.run):
 		w.report(p, c, results.StageLocking)
 	case !c.wrote:
 		c.wrote = true

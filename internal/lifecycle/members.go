@@ -15,8 +15,8 @@ import (
 // claims are gone.
 type Members struct {
 	Job Job
-	// Going: the Job is being deleted.
-	Going bool
+	// Going: the Job is being deleted. Gone: the run has finished, and the API server has confirmed that no Job is left.
+	Going, Gone bool
 	// Pods has one entry per index, including missing pods.
 	Pods []Pod
 	// Volumes would outlive their claims: why, in the words of a message; empty if not, or if that is not known.
@@ -177,7 +177,7 @@ func lossOf(known v1alpha1.MemberPod, now Pod) string {
 // membersLeft is the condition Cleaned of a run with members of its own: its keys are gone with them.
 func membersLeft(o Observed) Cleaned {
 	switch {
-	case o.Members.Job.Exists || o.Members.Going:
+	case isAdmitted(o.Run) && !o.Members.Gone:
 		return Cleaned{metav1.ConditionUnknown, v1alpha1.ReasonMembersLeft, "The members of the run, with its keys, are still there."}
 	case o.status().Ephemeral == nil:
 		return Cleaned{metav1.ConditionTrue, v1alpha1.ReasonNothingWritten, "The run started no members and wrote nothing."}

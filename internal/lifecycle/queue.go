@@ -261,8 +261,12 @@ func decideQueue(o Observed, now time.Time) *Decision {
 		return queueFor(o, v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueLimit}, now, fmt.Sprintf(
 			"The namespace already runs the maximum number of runs, %d (--max-runs-per-namespace). In front when this run began to wait: %d. It starts when enough of them have ended.", limit, o.RunsBefore))
 	}
+	stage := v1alpha1.StagePreparing
+	if o.members() != nil {
+		stage = v1alpha1.StageStarting
+	}
 	return &Decision{
-		Stage: v1alpha1.StagePreparing, Message: "No run with a target address in common holds up this run.",
+		Stage: stage, Message: "No run with a target address in common holds up this run.",
 		Admission: &v1alpha1.Admission{At: microTime(now), Undeleted: int32(o.Place.Undeleted)}, Requeue: time.Millisecond,
 	}
 }

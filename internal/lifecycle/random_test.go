@@ -17,6 +17,7 @@ func (w *world) live(hostile bool) {
 		w.makePods()
 	}
 	w.queueMoves()
+	w.growMembers(hostile)
 	for _, name := range w.names() {
 		p := w.pods[name]
 		if w.frozen[name] && p.State == PodRunning && w.finished() != "" && w.rand.IntN(3) == 0 {
@@ -81,6 +82,10 @@ func (w *world) workOnCleanup(hostile bool) {
 // inject injects a random fault.
 func (w *world) inject() {
 	switch w.rand.IntN(8) {
+	case 4:
+		if w.members.Job.Exists {
+			w.members.Job.Exists, w.members.Going = false, true
+		}
 	case 0:
 		w.run.Spec.Stop = true
 	case 1:
@@ -130,19 +135,22 @@ func TestAlwaysFinishes(t *testing.T) {
 		if seed%4 == 0 {
 			w.run.Spec.Target.ConcurrentRuns = v1alpha1.ConcurrentRunsAllow
 		}
+		if seed%5 == 0 {
+			w.startsMembers()
+		}
 		hostile := seed%3 > 0
 		queueing := time.Duration(w.ahead+1)*(queueHeartbeat+time.Duration(w.ahead)*queueSpread) + time.Duration(max(w.rivals, 0)+2)*heartbeat
-		bound := queueing + seconds(w.run.Spec.SchedulingTimeoutSeconds+w.run.Spec.TimeoutSeconds) + time.Minute
+		bound := queueing + seconds(w.run.Spec.SchedulingTimeoutSeconds+w.run.Spec.TimeoutSeconds) + time.Minute + w.membersTime()
 		w.until(hostile, w.now.Add(bound), func() bool { return w.finished() != "" || w.gone })
 		reason := w.finished()
 		reasons[reason]++
 		w.checkEnd()
-		if !hostile && reason != v1alpha1.ReasonCompleted && reason != v1alpha1.ReasonPodsNotReady && reason != v1alpha1.ReasonTargetNotFound {
+		if !hostile && reason != v1alpha1.ReasonCompleted && reason != v1alpha1.ReasonPodsNotReady && reason != v1alpha1.ReasonMembersNotReady && reason != v1alpha1.ReasonTargetNotFound {
 			w.fail("seed %d: wanted a run without faults to complete, found %s", seed, reason)
 		}
 		w.checkAfterEnd(100, hostile, reason)
 	}
-	for _, r := range []string{v1alpha1.ReasonCompleted, v1alpha1.ReasonStopped, v1alpha1.ReasonJobDeleted, v1alpha1.ReasonTLSFailed, v1alpha1.ReasonPodFailed, v1alpha1.ReasonImageUnavailable, v1alpha1.ReasonTimedOut, v1alpha1.ReasonGuardStopped, v1alpha1.ReasonPartlyCompleted} {
+	for _, r := range []string{v1alpha1.ReasonCompleted, v1alpha1.ReasonStopped, v1alpha1.ReasonJobDeleted, v1alpha1.ReasonTLSFailed, v1alpha1.ReasonPodFailed, v1alpha1.ReasonImageUnavailable, v1alpha1.ReasonTimedOut, v1alpha1.ReasonGuardStopped, v1alpha1.ReasonPartlyCompleted, v1alpha1.ReasonMembersNotReady} {
 		if reasons[r] == 0 {
 			t.Errorf("wanted some runs to end as %s, found %v", r, reasons)
 		}
@@ -185,6 +193,9 @@ func (w *world) checkAfterEnd(steps int, hostile bool, reason string) {
 		if p.State == PodRunning || p.State == PodWaiting {
 			w.fail("pod %s is still alive long after the run", p.Name)
 		}
+	}
+	if w.members.Job.Exists && !w.members.Going {
+		w.fail("members are there long after the run")
 	}
 	if w.run.DeletionTimestamp == nil {
 		w.run.DeletionTimestamp = &metav1.Time{Time: w.now}

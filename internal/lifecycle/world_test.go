@@ -59,6 +59,9 @@ type world struct {
 	first   bool
 	// onlyPlanned: there are only planned faults, so struck is complete.
 	onlyPlanned bool
+	// members are the run's own, and membersMade counts their Jobs.
+	members     Members
+	membersMade int
 	log         []func() string
 }
 
@@ -97,7 +100,10 @@ func (w *world) fail(format string, args ...any) {
 
 func (w *world) observe() Observed {
 	o := Observed{Run: w.run.DeepCopy(), Seen: w.sees(), Job: w.job, Cleanup: w.cleanup}
-	if w.target {
+	o.Members, o.Caps = w.members, Caps{MemberImages: []ImagePattern{"e"}}
+	o.Members.Gone = o.finished() && !w.members.Job.Exists && !w.members.Going
+	o.Members.Pods = slices.Clone(w.members.Pods)
+	if w.target || o.members() != nil {
 		o.Target.Endpoints = []string{"127.0.0.1:2379"}
 	} else {
 		o.Target.Missing = "nothing there"
@@ -180,6 +186,10 @@ func (w *world) take(a Action) {
 		if !slices.Contains(w.run.Finalizers, v1alpha1.Finalizer) {
 			w.run.Finalizers = append(w.run.Finalizers, v1alpha1.Finalizer)
 		}
+	case CreateMembers:
+		w.createMembers()
+	case DeleteMembers:
+		w.members.Job.Exists, w.members.Going = false, true
 	case CreateJob:
 		w.createJob()
 	case Annotate, Start:
@@ -208,6 +218,9 @@ func (w *world) take(a Action) {
 func (w *world) createJob() {
 	if w.run.Status.Admission == nil {
 		w.fail("a load Job was created before the run was admitted")
+	}
+	if !membersReady(w.run) {
+		w.fail("a load Job was created before the members were ready")
 	}
 	if w.jobs > 0 && !w.job.Exists {
 		w.fail("a second load Job was created")
@@ -277,7 +290,11 @@ func (w *world) checkEnd() {
 	if a == nil || end == nil {
 		return
 	}
-	bound := latest(a.At.Add(seconds(w.run.Spec.TimeoutSeconds)), w.back).Add(time.Minute)
+	from := a.At.Time
+	if e := w.run.Status.Ephemeral; e != nil && e.ReadyAt != nil {
+		from = latest(from, e.ReadyAt.Time)
+	}
+	bound := latest(from.Add(seconds(w.run.Spec.TimeoutSeconds)), w.back).Add(time.Minute)
 	if end.After(bound) {
 		w.fail("wanted the end by %s, found it at %s", bound.Format(time.TimeOnly), end.Format(time.TimeOnly))
 	}
@@ -301,6 +318,9 @@ func (w *world) keep(o Observed, d Decision) {
 		s.StartTime = &metav1.Time{Time: w.now}
 	}
 	s.Queue = d.Queue
+	if d.Members != nil {
+		s.Ephemeral = d.Members
+	}
 	if len(d.Endpoints) > 0 {
 		s.Target = &v1alpha1.TargetStatus{Endpoints: d.Endpoints}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -48,7 +49,7 @@ func checkRun(c *metav1.Condition, b *v1alpha1.EtcdBenchmark, s *results.Summary
 
 // concernsOf returns all concerns, the most important first.
 func concernsOf(b *v1alpha1.EtcdBenchmark, s *results.Summary) (all []concern) {
-	for _, check := range []func(*v1alpha1.EtcdBenchmark, *results.Summary) *concern{targetChanged, targetUnobserved, membersMissing, historyCompacted, clocksOff, startsApart} {
+	for _, check := range []func(*v1alpha1.EtcdBenchmark, *results.Summary) *concern{ownMembersLost, ownMembersDiffer, targetChanged, targetUnobserved, membersMissing, historyCompacted, clocksOff, startsApart} {
 		if d := check(b, s); d != nil {
 			all = append(all, *d)
 		}
@@ -94,6 +95,28 @@ func membersMissing(b *v1alpha1.EtcdBenchmark, _ *results.Summary) *concern {
 		return nil
 	}
 	return &concern{v1alpha1.ReasonMembersMissing, fmt.Sprintf("The run loaded %s, and %d more were not ready when it started.", text.Plural(len(t.Endpoints), "member"), t.NotReady)}
+}
+
+// ownMembersLost: members that exist for the run did not live as long.
+func ownMembersLost(b *v1alpha1.EtcdBenchmark, _ *results.Summary) *concern {
+	if b.Status.Ephemeral == nil {
+		return nil
+	}
+	for i, p := range b.Status.Ephemeral.Pods {
+		if p.Lost != "" {
+			return &concern{v1alpha1.ReasonMembersLost, fmt.Sprintf("Member %d (%s) %s during the run.", i, p.Name, p.Lost)}
+		}
+	}
+	return nil
+}
+
+// ownMembersDiffer: a tag of an image can lead to another content while members start.
+func ownMembersDiffer(b *v1alpha1.EtcdBenchmark, _ *results.Summary) *concern {
+	images := b.ImageIDs()
+	if len(images) < 2 {
+		return nil
+	}
+	return &concern{v1alpha1.ReasonMembersDiffer, fmt.Sprintf("The members ran different images under one name: %s. Set spec.target.ephemeral.image with a digest.", strings.Join(images, " and "))}
 }
 
 // historyCompacted: no watcher was open during the reads after the compaction, so they are not the requested workload.

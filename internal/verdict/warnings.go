@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -43,6 +45,7 @@ func Warnings(b *v1alpha1.EtcdBenchmark, s results.Summary) []string {
 		"no room for it")
 	w.ofDelay(s)
 	w.ofTarget(s.Merged.Target)
+	w.ofOwnMembers(b.Spec.Target.Ephemeral)
 	w.ofMemory(s.Target)
 	w.ofObservation(s.Merged)
 	w.ofQueue(b.Status.Admission)
@@ -172,6 +175,15 @@ func (w *warnings) ofMemory(t *results.Target) {
 	}, results.Member.Label)
 	w.add(len(names) > 0, "a flush of the log takes less than %s on %s: the data lies in memory, or nothing is flushed, so these numbers are not those of an etcd on a disk",
 		text.Duration(maxMemoryFlush), strings.Join(names, ", "))
+}
+
+// ofOwnMembers warns of settings with which no etcd should be run.
+func (w *warnings) ofOwnMembers(t *v1alpha1.EphemeralTarget) {
+	if t == nil {
+		return
+	}
+	w.add(t.Settings["unsafe-no-fsync"] != "" && t.Settings["unsafe-no-fsync"] != "false", "the members' data is not durable, because they do not flush their log to disk (unsafe-no-fsync): an etcd on a disk is slower")
+	w.add(t.Storage != nil && t.Storage.EmptyDir != nil && t.Storage.EmptyDir.Medium == corev1.StorageMediumMemory, "the members' data is not durable, because it lies in memory (spec.target.ephemeral.storage): an etcd on a disk is slower")
 }
 
 // InMemory reports whether the log of a member is not on a disk, as far as its metrics tell.

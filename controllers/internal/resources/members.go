@@ -18,7 +18,7 @@ const (
 	memberClientPort, memberPeerPort = 2379, 2380
 	dataPath                         = "/data"
 	// memberGraceSeconds is short: the data is deleted with the member.
-	memberGraceSeconds = 10
+	memberGraceSeconds = 1
 	// memberRestarts lets the kubelet restart a member for as long as its pod lives.
 	memberRestarts = 1 << 20
 	controlPlane   = "node-role.kubernetes.io/control-plane"

@@ -1,0 +1,45 @@
+package verdict
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// Numbers of members that do not flush, have their data in memory, differ or get lost say so.
+func TestMembersOfTheRun(t *testing.T) {
+	pods := func(images ...string) (out []v1alpha1.MemberPod) {
+		for _, i := range images {
+			out = append(out, v1alpha1.MemberPod{Name: "m", ImageID: i})
+		}
+		return out
+	}
+	lost := pods("a", "a")
+	lost[1].Lost = "ended with exit code 137 (OOMKilled)"
+	memory := &v1alpha1.MemberStorage{EmptyDir: &v1alpha1.MemberEmptyDir{Medium: corev1.StorageMediumMemory}}
+	for name, tc := range map[string]struct {
+		target v1alpha1.EphemeralTarget
+		pods   []v1alpha1.MemberPod
+		// concern and warning are parts of the text; empty for none.
+		concern, warning string
+	}{
+		"nothing":       {v1alpha1.EphemeralTarget{Settings: map[string]v1alpha1.EtcdSetting{"unsafe-no-fsync": "false"}}, pods("a", "a"), "", ""},
+		"no flush":      {v1alpha1.EphemeralTarget{Settings: map[string]v1alpha1.EtcdSetting{"unsafe-no-fsync": "true"}}, nil, "", "unsafe-no-fsync"},
+		"in memory":     {v1alpha1.EphemeralTarget{Storage: memory}, nil, "", "in memory"},
+		"two images":    {v1alpha1.EphemeralTarget{}, pods("a", "b", "a"), v1alpha1.ReasonMembersDiffer, ""},
+		"a lost member": {v1alpha1.EphemeralTarget{}, lost, v1alpha1.ReasonMembersLost, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := &v1alpha1.EtcdBenchmark{}
+			b.Spec.Target.Ephemeral, b.Status.Ephemeral = &tc.target, &v1alpha1.EphemeralStatus{Pods: tc.pods}
+			concerns, warnings := strings.Join(Concerns(b, results.Summary{}), " "), strings.Join(Warnings(b, results.Summary{Merged: &results.Snapshot{}}), " ")
+			if concerns != tc.concern || !strings.Contains(warnings, tc.warning) || (tc.warning == "") != (warnings == "") {
+				t.Errorf("found %q and %q, wanted %q and %q", concerns, warnings, tc.concern, tc.warning)
+			}
+		})
+	}
+}
