@@ -248,7 +248,7 @@ func TestPodsAreAdmittedWhereRestrictedIsEnforced(t *testing.T) {
 	if err := errors.Join(loadErr, cleanupErr); err != nil {
 		t.Fatal(err)
 	}
-	withMembers(run)
+	withMembers(claim("any"))(run)
 	for _, job := range []*batchv1.Job{load, cleanup, resources.MembersJob(run, 65532), resources.MembersJob(run, 0)} {
 		if err := cluster.api.Create(t.Context(), podOf(job), client.DryRunAll); err != nil {
 			t.Errorf("a pod of %s is refused: %v", job.Name, err)

@@ -13,7 +13,6 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
@@ -106,7 +105,7 @@ func TestStrictModeAcceptsTheOperatorsJobs(t *testing.T) {
 		load, loadErr := resources.LoadJob(run, "example.org/loadgen:v1")
 		cleanup, cleanupErr := resources.CleanupJob(run, "example.org/loadgen:v1", 0)
 		s.must(errors.Join(loadErr, cleanupErr))
-		withMembers(run)
+		withMembers(claim("any"))(run)
 		members := resources.MembersJob(run, 65532)
 		members.UID = run.UID
 		errs := []error{operator.Create(t.Context(), resources.MembersService(run, members), client.DryRunAll)}
@@ -134,15 +133,6 @@ func TestStrictModeAcceptsTheOperatorsJobs(t *testing.T) {
 	if c := meta.FindStatusCondition(private.status().Conditions, v1alpha1.ConditionFinished); !contains(c.Message, refused+"private ") {
 		t.Errorf("wanted the Secret in the message, found %s", c.Message)
 	}
-}
-
-// withMembers makes a run start members with a claim.
-func withMembers(run *v1alpha1.EtcdBenchmark) {
-	claim := &v1alpha1.MemberVolumeClaim{Size: resource.MustParse("1Gi")}
-	run.Spec.Target = v1alpha1.Target{Ephemeral: &v1alpha1.EphemeralTarget{
-		Replicas: 3, Image: "example.org/etcd:v3.6.7", Settings: map[string]v1alpha1.EtcdSetting{"quota-backend-bytes": "1000000"},
-		Storage: &v1alpha1.MemberStorage{VolumeClaim: claim},
-	}}
 }
 
 func errText(err error) string {
