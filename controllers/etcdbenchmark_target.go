@@ -42,6 +42,11 @@ func (r *EtcdBenchmarkReconciler) observeTarget(ctx context.Context, o *lifecycl
 	default:
 		o.Target.Endpoints = v1alpha1.HostPorts(t.Endpoints)
 	}
+	if i, n := o.Run.Spec.Target.MemberIndex, len(o.Target.Endpoints); i != nil && n > 0 && int(*i) >= n {
+		o.Target.Missing = fmt.Sprintf("spec.target.memberIndex is %d, and the target has only the addresses %s. Create the run with an index from 0 to %d.",
+			*i, strings.Join(o.Target.Endpoints, ", "), n-1)
+		o.Target.Endpoints, o.Target.Nodes = nil, nil
+	}
 	if apierrors.IsForbidden(err) {
 		o.Target, err = missing("The operator has no right to read the target's objects: %v.", err), nil
 	}
@@ -75,16 +80,16 @@ func (r *EtcdBenchmarkReconciler) resolveService(ctx context.Context, run *v1alp
 	if err != nil {
 		return lifecycle.Target{}, err
 	}
-	port := servicePort(service, want.Port)
-	if port == nil {
-		return missing("Service %s has no port %s, only %s: name one of them in spec.target.service.port.", want.Name, want.Port.String(), portNames(service)), nil
+	port, problem := memberPort(service, want.Port)
+	if problem != "" {
+		return lifecycle.Target{Missing: problem}, nil
 	}
 	slices := &discoveryv1.EndpointSliceList{}
 	err = r.APIReader.List(ctx, slices, client.InNamespace(run.Namespace), client.MatchingLabels{discoveryv1.LabelServiceName: want.Name})
 	if err != nil {
 		return lifecycle.Target{}, err
 	}
-	target, err := r.resolveSlices(ctx, run, slices.Items, port.Name)
+	target, err := r.resolveSlices(ctx, run, slices.Items, port)
 	if err != nil || len(service.Spec.Selector) == 0 {
 		return target, err
 	}
@@ -96,13 +101,36 @@ func (r *EtcdBenchmarkReconciler) resolveService(ctx context.Context, run *v1alp
 	return r.countStarting(ctx, run, target, pods.Items, selector)
 }
 
-func servicePort(service *corev1.Service, want intstr.IntOrString) *corev1.ServicePort {
-	for i, p := range service.Spec.Ports {
-		if want.Type == intstr.String && p.Name == want.StrVal || want.Type == intstr.Int && p.Port == want.IntVal {
-			return &service.Spec.Ports[i]
+// The default of spec.target.service.port, and what it means for a Service without ports.
+const (
+	defaultPortName   = "client"
+	defaultPortNumber = 2379
+)
+
+// portOfMembers is where the members behind a Service listen: at a number, or where 0 at the port of this name in
+// EndpointSlices.
+type portOfMembers struct {
+	name   string
+	number int32
+}
+
+// memberPort returns the port of the members, or why the Service does not tell it. The Service of an EtcdCluster has no ports,
+// and neither have its EndpointSlices.
+func memberPort(service *corev1.Service, want intstr.IntOrString) (port portOfMembers, problem string) {
+	switch isNumber := want.Type == intstr.Int; {
+	case len(service.Spec.Ports) > 0:
+		for _, p := range service.Spec.Ports {
+			if !isNumber && p.Name == want.StrVal || isNumber && p.Port == want.IntVal {
+				return portOfMembers{name: p.Name}, ""
+			}
 		}
+		return port, fmt.Sprintf("Service %s has no port %s, only %s: name one of them in spec.target.service.port.", service.Name, want.String(), portNames(service))
+	case isNumber:
+		return portOfMembers{number: want.IntVal}, ""
+	case want.StrVal == defaultPortName:
+		return portOfMembers{number: defaultPortNumber}, ""
 	}
-	return nil
+	return port, fmt.Sprintf("Service %s has no ports, so the port %s is not known: set spec.target.service.port to the number of the members' port, or remove it for %d.", service.Name, want.StrVal, defaultPortNumber)
 }
 
 func portNames(service *corev1.Service) string {
@@ -110,18 +138,15 @@ func portNames(service *corev1.Service) string {
 	for _, p := range service.Spec.Ports {
 		names = append(names, fmt.Sprintf("%s (%d)", cmp.Or(p.Name, "unnamed"), p.Port))
 	}
-	if len(names) == 0 {
-		return "none"
-	}
 	return strings.Join(names, ", ")
 }
 
 // resolveSlices returns the members that are ready. If none is, it returns those that the Service publishes all the same,
 // so that the client pods can tell what is wrong with them.
-func (r *EtcdBenchmarkReconciler) resolveSlices(ctx context.Context, run *v1alpha1.EtcdBenchmark, items []discoveryv1.EndpointSlice, port string) (lifecycle.Target, error) {
+func (r *EtcdBenchmarkReconciler) resolveSlices(ctx context.Context, run *v1alpha1.EtcdBenchmark, items []discoveryv1.EndpointSlice, port portOfMembers) (lifecycle.Target, error) {
 	var endpoints, nodes, published, publishedNodes []string
 	for _, slice := range items {
-		number := slicePort(slice, port)
+		number := port.in(slice)
 		for _, e := range slice.Endpoints {
 			if number == 0 || len(e.Addresses) == 0 || e.Conditions.Ready != nil && !*e.Conditions.Ready {
 				continue
@@ -146,13 +171,14 @@ func (r *EtcdBenchmarkReconciler) resolveSlices(ctx context.Context, run *v1alph
 	return found(endpoints, nodes), nil
 }
 
-func slicePort(slice discoveryv1.EndpointSlice, name string) int32 {
+// in returns the port of the members of an EndpointSlice, 0 if it has none.
+func (o portOfMembers) in(slice discoveryv1.EndpointSlice) int32 {
 	for _, p := range slice.Ports {
-		if p.Port != nil && (p.Name == nil && name == "" || p.Name != nil && *p.Name == name) {
+		if o.number == 0 && p.Port != nil && ptr.Deref(p.Name, "") == o.name {
 			return *p.Port
 		}
 	}
-	return 0
+	return o.number
 }
 
 // hostOfEndpoint prefers the DNS name of the member's pod if the target uses TLS.

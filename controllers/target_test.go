@@ -103,6 +103,25 @@ func TestServiceTarget(t *testing.T) {
 	}
 }
 
+// withoutPorts are the Service of an EtcdCluster of etcd-operator and its EndpointSlice.
+func withoutPorts() (*corev1.Service, *discoveryv1.EndpointSlice) {
+	of, members := service("etcd"), slice("etcd", "198.18.9.2", "198.18.9.1")
+	of.Spec.Ports, members.Ports = nil, nil
+	return of, members
+}
+
+// TestServiceWithoutPorts: a number is the members' port, and without one they listen where etcd does.
+func TestServiceWithoutPorts(t *testing.T) {
+	for want, port := range map[string]intstr.IntOrString{"2379": intstr.FromString("client"), "12379": intstr.FromInt32(12379)} {
+		t.Run(want, func(t *testing.T) {
+			s := newHarness(t, targets(byService(port)))
+			s.awaitSeen()
+			s.makeService(withoutPorts())
+			s.awaitEndpoints("198.18.9.1:"+want, "198.18.9.2:"+want)
+		})
+	}
+}
+
 // TestATargetThatStarts: a run waits for members that exist and are not ready, and for those that their StatefulSet has
 // yet to create. If they do not become ready in time, it goes on without them.
 func TestATargetThatStarts(t *testing.T) {
@@ -197,25 +216,42 @@ func TestPodsTarget(t *testing.T) {
 	}
 }
 
+// TestMemberIndex: the run waits for an address with that index as it does for the target, and then loads it.
+func TestMemberIndex(t *testing.T) {
+	target := byPods()
+	target.MemberIndex = new(int32(1))
+	s := newHarness(t, targets(target))
+	s.awaitSeen()
+	s.makeMember("etcd-0", "198.18.9.1", corev1.ConditionTrue)
+	s.await("the run to report the missing member", func() bool { return contains(s.message(), "spec.target.memberIndex is 1") })
+	if s.status().Target != nil {
+		t.Errorf("the run does not wait: it has the addresses %v", s.status().Target.Endpoints)
+	}
+	s.makeMember("etcd-1", "198.18.9.2", corev1.ConditionTrue)
+	s.awaitEndpoints("198.18.9.1:2379", "198.18.9.2:2379")
+}
+
 func TestTargetNotFound(t *testing.T) {
-	empty := slice("etcd")
+	second := byPods()
+	second.MemberIndex = new(int32(1))
+	nothing, empty := func(*harness) {}, func(s *harness) { s.makeService(service("etcd"), slice("etcd")) }
 	tests := map[string]struct {
 		target v1alpha1.Target
-		slice  *discoveryv1.EndpointSlice
+		make   func(*harness)
 		want   string
 	}{
-		"no service":  {byService(intstr.FromString("client")), nil, "Service etcd does not exist"},
+		"no service":  {byService(intstr.FromString("client")), nothing, "Service etcd does not exist"},
 		"no port":     {byService(intstr.FromString("grpc")), empty, "has no port grpc, only client (2379), peer (2380)"},
+		"no ports":    {byService(intstr.FromString("grpc")), func(s *harness) { s.makeService(withoutPorts()) }, "has no ports, so the port grpc is not known"},
 		"no endpoint": {byService(intstr.FromString("client")), empty, "has no ready endpoint"},
-		"no pod":      {byPods(), nil, "No ready pod"},
+		"no pod":      {byPods(), nothing, "No ready pod"},
+		"no member":   {second, func(s *harness) { s.makeMember("etcd-0", "198.18.9.1", corev1.ConditionTrue) }, "only the addresses 198.18.9.1:2379"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := newHarness(t, targets(tc.target))
 			s.awaitSeen()
-			if tc.slice != nil {
-				s.makeService(service("etcd"), tc.slice.DeepCopy())
-			}
+			tc.make(s)
 			s.await("the run to report the missing object", func() bool { return contains(s.message(), tc.want) })
 			s.later(31 * time.Second)
 			s.awaitFinished(v1alpha1.ReasonTargetNotFound)

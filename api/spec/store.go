@@ -158,9 +158,10 @@ type Store struct {
 	// KeyPrefix limits the key prefix.
 	KeyPrefix PrefixLimits
 	Members   []MemberSelection
-	// TLS: the driver supports it. Addresses: spec.target.endpoints may have several. Multiplexed: a connection carries many
-	// requests at a time. Otherwise it carries one, and load.clients is at most load.connections.
-	TLS, Addresses, Multiplexed bool
+	// TLS: the driver supports it. Addresses: spec.target.endpoints may have several. MemberIndex: one address alone can get
+	// the load. Multiplexed: a connection carries many requests at a time. Otherwise it carries one, and load.clients is at
+	// most load.connections.
+	TLS, Addresses, MemberIndex, Multiplexed bool
 	// Auth are the keys that the Secret of spec.target.auth must have; without any, spec.target.auth is refused.
 	Auth         []string
 	Disturbances []DisturbanceType
@@ -216,7 +217,7 @@ var stores = map[Datastore]Store{
 		},
 		KeyPrefix: anyPrefix,
 		Members:   []MemberSelection{MembersAll, MembersLeader, MembersFollowers},
-		TLS:       true, Auth: []string{UsernameFile, PasswordFile}, Addresses: true, Multiplexed: true,
+		TLS:       true, Auth: []string{UsernameFile, PasswordFile}, Addresses: true, MemberIndex: true, Multiplexed: true,
 		Disturbances: DisturbanceTypes(),
 		StopRules:    GuardRules(),
 		Objectives:   append(ofClients(), ofMembers()...),
@@ -243,7 +244,7 @@ var stores = map[Datastore]Store{
 		Keys:      KeyLimits{Distributions: []Distribution{Sequential}, MinSizeBytes: 4, MaxCount: 10_000_000, MaxValueBytes: 1_000_000},
 		KeyPrefix: PrefixLimits{Match: `^/?([A-Za-z0-9_-][A-Za-z0-9._-]*/)+$`, Except: `^/?zookeeper/`},
 		Members:   []MemberSelection{MembersAll},
-		Addresses: true, Multiplexed: true,
+		Addresses: true, MemberIndex: true, Multiplexed: true,
 		StopRules:  []GuardRule{GuardAlarm, GuardQuota, GuardErrorRatio, GuardLeaderChange},
 		Objectives: append(ofClients(), ObjectiveLeaderChanges),
 	},
@@ -261,7 +262,7 @@ var stores = map[Datastore]Store{
 		},
 		KeyPrefix: PrefixLimits{Match: `^([A-Za-z0-9_-][A-Za-z0-9._-]*/)+$`, Except: `^(vault|nomad)/`},
 		Members:   []MemberSelection{MembersAll},
-		TLS:       true, Auth: []string{TokenFile}, Addresses: true,
+		TLS:       true, Auth: []string{TokenFile}, Addresses: true, MemberIndex: true,
 		StopRules:  []GuardRule{GuardAlarm, GuardQuota, GuardErrorRatio, GuardLeaderChange},
 		Objectives: append(ofClients(), ObjectiveLeaderChanges),
 	},

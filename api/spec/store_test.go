@@ -18,7 +18,7 @@ func page(name string) string { return filepath.Join("..", "..", "docs", name) }
 func table() string {
 	lines := []string{"| setting |", "|---|"}
 	for _, setting := range []string{
-		"`workload.type`", "`load.transport`", "`keys.distribution`", "several `target.endpoints`", "`target.members`", "`target.tls`", "`target.auth`",
+		"`workload.type`", "`load.transport`", "`keys.distribution`", "several `target.endpoints`", "`target.members`", "`target.memberIndex`", "`target.tls`", "`target.auth`",
 		"`disturbances`", "`guard.stopOn`", "`objectives`",
 	} {
 		lines = append(lines, "| "+setting+" |")
@@ -27,7 +27,7 @@ func table() string {
 		s, all := stores[d], stores[DefaultDatastore]
 		cells := []string{
 			"`" + string(d) + "`", "", listOf(s.Workloads, all.Workloads), listOf(s.Transports, nil), listOf(s.Keys.Distributions, all.Keys.Distributions),
-			yesOrNo(s.Addresses), listOf(s.Members, all.Members), yesOrNo(s.TLS), listOf(s.Auth, nil),
+			yesOrNo(s.Addresses), listOf(s.Members, all.Members), yesOrNo(s.MemberIndex), yesOrNo(s.TLS), listOf(s.Auth, nil),
 			listOf(s.Disturbances, all.Disturbances), listOf(s.StopRules, all.StopRules), listOf(s.Objectives, all.Objectives),
 		}
 		for i, cell := range cells {

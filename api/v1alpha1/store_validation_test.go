@@ -85,6 +85,7 @@ func TestAdmissionRejectsForKine(t *testing.T) {
 		"Fast":                   {"spec.load", `{durationSeconds: 10, transport: Fast}`, "load.transport: Invalid value"},
 		"a user":                 {"spec.target", `{datastore: Kine, endpoints: ["a:2379"], auth: {secretName: a}}`, "target.auth: Invalid value: must be absent for target.datastore Kine"},
 		"the leader alone":       {"spec.target.members", `Leader`, "target.members: Invalid value: must be All for target.datastore Kine"},
+		"a member alone":         {"spec.target.memberIndex", `0`, "target.memberIndex: Invalid value: must be absent for target.datastore Kine"},
 		"two addresses":          {"spec.target.endpoints", `["a:2379", "b:2379"]`, "target.endpoints: Invalid value: must be one address for target.datastore Kine"},
 		"disturbances":           {"spec.disturbances", `[{type: LeaseExpiry, everySeconds: 1, leaseExpiry: {}}]`, "disturbances: Invalid value: must be absent for target.datastore Kine"},
 		"a rule about databases": {"spec.guard", `{stopOn: {databaseSize: {maxBytes: 1000000}}}`, "databaseSize, walFsync and leaderChange cannot be checked for target.datastore Kine"},

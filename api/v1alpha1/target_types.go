@@ -16,6 +16,8 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.ephemeral) || self.datastore in ['Etcd'] && !has(self.tls) && !has(self.auth) && self.unreachableMembers == 'Fail'",message="starts members of etcd for the run: remove target.tls, auth and unreachableMembers, and set datastore to Etcd",fieldPath=".ephemeral"
 // +kubebuilder:validation:XValidation:rule="has(self.tls) || !has(self.endpoints) || !self.endpoints.exists(e, e.startsWith('https://'))",message="must be set for https:// endpoints: set secretName to a Secret with ca.crt (and tls.crt and tls.key if the server asks for a client certificate)",fieldPath=".tls"
 // +kubebuilder:validation:XValidation:rule="!has(self.tls) || !has(self.endpoints) || !self.endpoints.exists(e, e.startsWith('http://'))",message="http:// endpoints cannot be combined with target.tls: write https:// or remove target.tls",fieldPath=".endpoints"
+// +kubebuilder:validation:XValidation:rule="!has(self.memberIndex) || self.members == 'All'",message="cannot be combined with members Leader or Followers: remove one of them",fieldPath=".memberIndex"
+// +kubebuilder:validation:XValidation:rule="!has(self.memberIndex) || self.memberIndex < (has(self.endpoints) ? self.endpoints.size() : has(self.ephemeral) ? self.ephemeral.replicas : 64)",messageExpression="'must be less than the number of members (%d), found %d: the first has the index 0'.format([has(self.endpoints) ? self.endpoints.size() : self.ephemeral.replicas, self.memberIndex])",fieldPath=".memberIndex"
 type Target struct {
 	// datastore is the store that the members serve. Default Etcd.
 	//
@@ -58,6 +60,15 @@ type Target struct {
 	// +optional
 	// +kubebuilder:default=All
 	Members spec.MemberSelection `json:"members,omitempty"`
+
+	// memberIndex sends the load to one member alone: the one at this place, from
+	// 0, among the addresses in status.target.endpoints. Needs members All.
+	// Absent: members decides.
+	//
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=63
+	MemberIndex *int32 `json:"memberIndex,omitempty"`
 
 	// unreachableMembers is what the run does about addresses that do not answer
 	// when it starts:
@@ -131,7 +142,8 @@ type ServiceTarget struct {
 	Name string `json:"name"`
 
 	// port of the Service for etcd's client traffic, by name or number. Default
-	// "client".
+	// "client". For a Service without ports, such as that of an EtcdCluster of
+	// etcd-operator, a number is the port of the members, and the default is 2379.
 	//
 	// +optional
 	// +kubebuilder:default="client"

@@ -2482,6 +2482,11 @@ func (in *Target) DeepCopyInto(out *Target) {
 		*out = new(EphemeralTarget)
 		(*in).DeepCopyInto(*out)
 	}
+	if in.MemberIndex != nil {
+		in, out := &in.MemberIndex, &out.MemberIndex
+		*out = new(int32)
+		**out = **in
+	}
 	if in.TLS != nil {
 		in, out := &in.TLS, &out.TLS
 		*out = new(TargetTLS)

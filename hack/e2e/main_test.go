@@ -84,6 +84,7 @@ func TestOperator(t *testing.T) {
 		{name: "cleanup", check: checkCleanup, node: true},
 		{name: "lost node", check: checkLostNode, node: true},
 		{name: "starting", check: checkStarting},
+		{name: "members", check: checkMembers, node: true},
 		{name: "kine", check: checkKine, node: true},
 		{name: "sharing", check: checkSharing},
 		{name: "second operator", check: checkSecondOperator},

@@ -89,6 +89,9 @@ func planTarget(t v1alpha1.Target, endpoints []string) plan.Target {
 		Datastore: t.Datastore, Endpoints: v1alpha1.HostPorts(endpoints), Members: t.Members,
 		UnreachableMembers: t.UnreachableMembers, SampleIntervalSeconds: int(t.SampleIntervalSeconds),
 	}
+	if t.MemberIndex != nil {
+		out.MemberIndex = new(int(*t.MemberIndex))
+	}
 	if t.TLS != nil {
 		out.TLS = &plan.TLS{Dir: plan.TLSDir, SecretName: t.TLS.SecretName, ServerName: t.TLS.ServerName}
 	}

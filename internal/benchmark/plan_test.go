@@ -51,6 +51,10 @@ func TestPlan(t *testing.T) {
 			change: func(b *v1alpha1.EtcdBenchmark) { b.Spec.Target.Members = spec.MembersFollowers },
 			want:   func(p *plan.Plan) { p.Target.Members = spec.MembersFollowers },
 		},
+		"one member": {
+			change: func(b *v1alpha1.EtcdBenchmark) { b.Spec.Target.MemberIndex = new(int32(0)) },
+			want:   func(p *plan.Plan) { p.Target.MemberIndex = new(0) },
+		},
 		"credentials are where the pods mount them": {
 			change: func(b *v1alpha1.EtcdBenchmark) {
 				b.Spec.Target.TLS = &v1alpha1.TargetTLS{SecretName: "certs", ServerName: "etcd.example"}

@@ -136,7 +136,9 @@ func sideOf(runs []*v1alpha1.EtcdBenchmark) (s Side) {
 		}
 		if t := run.Status.Target; t != nil {
 			target := fmt.Sprintf("%s %s, %s", run.Spec.Target.Datastore, t.Version, text.Plural(len(t.Members), "member"))
-			if m := run.Spec.Target.Members; m != "" && m != spec.MembersAll {
+			if i := run.Spec.Target.MemberIndex; i != nil {
+				target += fmt.Sprintf(", load on member %d", *i)
+			} else if m := run.Spec.Target.Members; m != "" && m != spec.MembersAll {
 				target += ", load on " + strings.ToLower(string(m))
 			}
 			if e := EnvironmentOf(run); e.Embedded {

@@ -42,6 +42,22 @@ func finished(name string, minute int, change ...func(*v1alpha1.EtcdBenchmark)) 
 	return run
 }
 
+// The side of a comparison names the members that got the load, so that one member is not taken for all.
+func TestASideNamesTheLoadedMembers(t *testing.T) {
+	for want, target := range map[string]v1alpha1.Target{
+		"Etcd 3.6.7, 1 member":                   {Members: spec.MembersAll},
+		"Etcd 3.6.7, 1 member, load on leader":   {Members: spec.MembersLeader},
+		"Etcd 3.6.7, 1 member, load on member 2": {Members: spec.MembersAll, MemberIndex: new(int32(2))},
+	} {
+		run := finished("a", 0)
+		target.Datastore = spec.Etcd
+		run.Spec.Target, run.Status.Target = target, &v1alpha1.TargetStatus{Version: "3.6.7", Members: make([]v1alpha1.MemberStatus, 1)}
+		if got := sideOf([]*v1alpha1.EtcdBenchmark{run}).Targets; len(got) != 1 || got[0] != want {
+			t.Errorf("found %q, wanted %q", got, want)
+		}
+	}
+}
+
 func p99(micros int64) func(*v1alpha1.EtcdBenchmark) {
 	return func(run *v1alpha1.EtcdBenchmark) { run.Status.Summary.Operations[0].Latency.P99Microseconds = micros }
 }

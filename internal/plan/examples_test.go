@@ -32,7 +32,7 @@ func examples() map[spec.WorkloadType]Plan {
 			ReadPercent: 75, InTransaction: true, Consistency: spec.Linearizable, Values: valuesOf(256),
 			Keys: spec.Keys{Count: 10_000, SizeBytes: 16, Distribution: spec.HotSpots, HotSpot: &spec.HotSpot{KeysPerMillion: 200_000, RequestsPerMillion: 800_000}},
 		}}),
-		example(closed, spec.Workload{Type: spec.WorkloadDelete, Delete: &spec.Delete{Keys: keysOf(100_000, spec.Uniform), Values: valuesOf(512)}}),
+		alone(example(closed, spec.Workload{Type: spec.WorkloadDelete, Delete: &spec.Delete{Keys: keysOf(100_000, spec.Uniform), Values: valuesOf(512)}})),
 		example(closed, spec.Workload{Type: spec.WorkloadTxn, Txn: &spec.Txn{
 			Mode: spec.TxnPuts, PutsPerTransaction: new(int32(16)), Keys: keysOf(10_000, spec.Uniform), Values: valuesOf(128),
 		}}),
@@ -56,6 +56,12 @@ func examples() map[spec.WorkloadType]Plan {
 		all[p.Workload.Type] = p
 	}
 	return all
+}
+
+// alone is a plan that loads one member.
+func alone(p Plan) Plan {
+	p.Target.Members, p.Target.MemberIndex = spec.MembersAll, new(2)
+	return p
 }
 
 func keysOf(count int64, d spec.Distribution) spec.Keys {

@@ -15,7 +15,7 @@ import (
 )
 
 // Version is the version of the plan's format that this package writes and reads.
-const Version = 6
+const Version = 7
 
 // MaxBytes bounds an encoded plan.
 const MaxBytes = 64 << 10
@@ -55,6 +55,8 @@ type Target struct {
 	// Endpoints are host:port of the members.
 	Endpoints []string             `json:"endpoints"`
 	Members   spec.MemberSelection `json:"members"`
+	// MemberIndex is the index in Endpoints of the only one that gets load; nil: Members decides.
+	MemberIndex *int `json:"memberIndex,omitempty"`
 	// UnreachableMembers is empty or says what the run does about addresses that do not answer when it starts. Empty means
 	// Fail.
 	UnreachableMembers spec.UnreachableMembers `json:"unreachableMembers,omitempty"`
@@ -76,6 +78,25 @@ func (t Target) SampleInterval() time.Duration {
 		return defaultSampleInterval
 	}
 	return time.Duration(t.SampleIntervalSeconds) * time.Second
+}
+
+// Alone returns the only address that gets load; empty if Members decides.
+func (t Target) Alone() string {
+	if t.MemberIndex == nil {
+		return ""
+	}
+	return t.Endpoints[*t.MemberIndex]
+}
+
+// SelectsMembers reports whether some of the members get load, and each address must lead to the same one all the time.
+func (t Target) SelectsMembers() bool { return t.MemberIndex != nil || t.Members != spec.MembersAll }
+
+// Selection is the field that selects members, for messages.
+func (t Target) Selection() string {
+	if t.MemberIndex != nil {
+		return fmt.Sprintf("spec.target.memberIndex: %d", *t.MemberIndex)
+	}
+	return "spec.target.members: " + string(t.Members)
 }
 
 // TLS is where the certificates are.

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -173,7 +174,7 @@ func TestDecodeRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := string(encoded)
+	text, version := string(encoded), func(n int) string { return fmt.Sprintf(`"version": %d`, n) }
 	tests := map[string]string{
 		"nothing":                   "",
 		"an unknown field":          strings.Replace(text, `"runUID"`, `"fleet": 1, "runUID"`, 1),
@@ -181,8 +182,8 @@ func TestDecodeRefuses(t *testing.T) {
 		"a second document":         text + "{}",
 		"a bracket after it":        text + "]",
 		"a brace after it":          text + "}",
-		"another version":           strings.Replace(text, `"version": 5`, `"version": 6`, 1),
-		"the version before":        strings.Replace(text, `"version": 5`, `"version": 4`, 1),
+		"another version":           strings.Replace(text, version(Version), version(Version+1), 1),
+		"the version before":        strings.Replace(text, version(Version), version(Version-1), 1),
 		"an unknown workload":       strings.Replace(text, `"Put"`, `"Shout"`, 1),
 		"settings of another type":  strings.Replace(text, `"Put"`, `"Watch"`, 1),
 		"no slash at the end":       strings.Replace(text, `0b6c6b52/"`, `0b6c6b52"`, 1),

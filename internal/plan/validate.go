@@ -54,6 +54,9 @@ func (t Target) validate() error {
 		wanted(row.TLS || t.TLS == nil, "target.tls", fmt.Sprintf("none for %s", t.Datastore), "a value"),
 		wanted(len(row.Auth) > 0 || t.Auth == nil, "target.auth", fmt.Sprintf("none for %s", t.Datastore), "a value"),
 		workload.Listed("target.members", t.Members, row.Members, t.Datastore),
+		wanted(row.MemberIndex || t.MemberIndex == nil, "target.memberIndex", fmt.Sprintf("none for %s", t.Datastore), "a value"),
+		wanted(t.MemberIndex == nil || t.Members == spec.MembersAll, "target.memberIndex", "no value with members Leader or Followers", "a value"),
+		t.validateIndex(),
 		wanted(len(t.Endpoints) > 0, "target.endpoints", "at least one host:port", t.Endpoints),
 		wanted(slices.Contains([]spec.UnreachableMembers{"", spec.UnreachableFail, spec.UnreachableSkip}, t.UnreachableMembers), "target.unreachableMembers", "Fail or Skip", t.UnreachableMembers),
 		wanted(t.SampleIntervalSeconds >= 0 && t.SampleIntervalSeconds <= maxSeconds, "target.sampleIntervalSeconds", fmt.Sprintf("0 to %d", maxSeconds), t.SampleIntervalSeconds),
@@ -64,6 +67,14 @@ func (t Target) validate() error {
 		errs = append(errs, wanted(err == nil && perr == nil && n > 0, "target.endpoints", "host:port", e))
 	}
 	return errors.Join(errs...)
+}
+
+func (t Target) validateIndex() error {
+	if t.MemberIndex == nil {
+		return nil
+	}
+	i, n := *t.MemberIndex, len(t.Endpoints)
+	return wanted(i >= 0 && i < n, "target.memberIndex", fmt.Sprintf("0 to %d for %d addresses", n-1, n), i)
 }
 
 func validateLoad(l spec.Load) error {

@@ -38,6 +38,9 @@ func TestValidateNamesTheField(t *testing.T) {
 		"transport":       {func(p *Plan) { p.Load.Transport = "Carrier" }, "load.transport"},
 		"datastore":       {func(p *Plan) { p.Target.Datastore = "Lake" }, "target.datastore"},
 		"members":         {func(p *Plan) { p.Target.Members = "None" }, "target.members"},
+		"index too high":  {func(p *Plan) { p.Target.MemberIndex = new(2) }, "target.memberIndex: wanted 0 to 1 for 2 addresses, found 2"},
+		"negative index":  {func(p *Plan) { p.Target.MemberIndex = new(-1) }, "target.memberIndex: wanted 0 to 1"},
+		"index of leader": {func(p *Plan) { p.Target.Members, p.Target.MemberIndex = spec.MembersLeader, new(0) }, "target.memberIndex: wanted no value with members"},
 		"pods":            {func(p *Plan) { p.Load.Pods = 0 }, "load.pods"},
 		"connections":     {func(p *Plan) { p.Load.Connections = 2 }, "load.connections"},
 		"clients":         {func(p *Plan) { p.Load.Clients = 99 }, "load.clients"},
@@ -105,6 +108,7 @@ func TestValidateKnowsWhatKineCarries(t *testing.T) {
 		"TLS":              {kine(func(p *Plan) { p.Target.TLS = &TLS{Dir: "a"} }), ""},
 		"a user":           {kine(func(p *Plan) { p.Target.Auth = &Auth{Dir: "a"} }), "target.auth: wanted none for Kine"},
 		"the leader alone": {kine(func(p *Plan) { p.Target.Members = spec.MembersLeader }), `target.members: wanted one of ["All"] for Kine`},
+		"one member alone": {kine(func(p *Plan) { p.Target.MemberIndex = new(0) }), "target.memberIndex: wanted none for Kine"},
 		"another workload": {kine(func(p *Plan) {
 			p.Workload = spec.Workload{Type: spec.WorkloadPut, Put: &spec.Put{Keys: spec.Keys{Count: 10, SizeBytes: 8, Distribution: spec.Sequential}, Values: spec.Values{SizeBytes: 1}}}
 			p.FirstLease = 0

@@ -121,6 +121,13 @@ func TestDisplayShowsTheSpec(t *testing.T) {
 			},
 			v1alpha1.Display{Members: "3 (leader only)"},
 		},
+		"one member": {
+			func(b *v1alpha1.EtcdBenchmark) {
+				b.Spec.Target.MemberIndex = new(int32(2))
+				b.Status.Target = &v1alpha1.TargetStatus{Members: make([]v1alpha1.MemberStatus, 3)}
+			},
+			v1alpha1.Display{Members: "3 (member 2 only)"},
+		},
 		"followers": {
 			func(b *v1alpha1.EtcdBenchmark) {
 				b.Spec.Target.Members = spec.MembersFollowers

@@ -42,6 +42,9 @@ func highest(stages []spec.RateStage) (perSecond int64) {
 // loadedText says which members of the target got load. If the run meant all, and some got none, it says how many did.
 func loadedText(b *v1alpha1.EtcdBenchmark) string {
 	selected := b.Spec.Target.Members
+	if i := b.Spec.Target.MemberIndex; i != nil {
+		return fmt.Sprintf("member %d only", *i)
+	}
 	if t := b.Status.Target; t != nil && selected != spec.MembersLeader && selected != spec.MembersFollowers {
 		loaded := 0
 		for _, m := range t.Members {

@@ -94,7 +94,7 @@ func membersMissing(b *v1alpha1.EtcdBenchmark, _ *results.Summary) *concern {
 	if t == nil || t.NotReady == 0 || b.Spec.Target.Members == spec.MembersLeader || b.Spec.Target.UnreachableMembers == spec.UnreachableSkip {
 		return nil
 	}
-	return &concern{v1alpha1.ReasonMembersMissing, fmt.Sprintf("The run loaded %s, and %d more were not ready when it started.", text.Plural(len(t.Endpoints), "member"), t.NotReady)}
+	return &concern{v1alpha1.ReasonMembersMissing, fmt.Sprintf("The run found %s, and %d more were not ready when it started.", text.Plural(len(t.Endpoints), "member"), t.NotReady)}
 }
 
 // ownMembersLost: members that exist for the run did not live as long.

@@ -74,7 +74,7 @@ func (l *clientTransport) close() error {
 func (l *clientTransport) dialMember(ctx context.Context, endpoint string) (*clientv3.Client, error) {
 	d := l.driver
 	client, err := l.dial(ctx, endpoint)
-	if err != nil || d.plan.Target.Members == spec.MembersAll {
+	if err != nil || !d.plan.Target.SelectsMembers() {
 		return client, err
 	}
 	d.mutex.Lock()

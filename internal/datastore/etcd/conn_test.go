@@ -193,15 +193,21 @@ func connectionsGoToTheMembersThatThePlanSelects(t *testing.T, cluster *etcdtest
 			followers = append(followers, e)
 		}
 	}
-	tests := map[spec.MemberSelection][]string{
-		spec.MembersAll:       {all[0], all[1], all[2], all[0]},
-		spec.MembersLeader:    {all[leader], all[leader], all[leader], all[leader]},
-		spec.MembersFollowers: {followers[0], followers[1], followers[0], followers[1]},
+	tests := map[string]struct {
+		members spec.MemberSelection
+		index   *int
+		want    []string
+	}{
+		"all":       {spec.MembersAll, nil, []string{all[0], all[1], all[2], all[0]}},
+		"leader":    {spec.MembersLeader, nil, []string{all[leader], all[leader], all[leader], all[leader]}},
+		"followers": {spec.MembersFollowers, nil, []string{followers[0], followers[1], followers[0], followers[1]}},
+		"first":     {spec.MembersAll, new(0), []string{all[0], all[0], all[0], all[0]}},
+		"third":     {spec.MembersAll, new(2), []string{all[2], all[2], all[2], all[2]}},
 	}
-	for members, want := range tests {
-		t.Run(string(members), func(t *testing.T) {
-			d := connected(t, planFor(all, func(p *plan.Plan) { p.Target.Members = members }))
-			if diff := cmp.Diff(want, endpointsOf(t, d, 4)); diff != "" {
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			d := connected(t, planFor(all, func(p *plan.Plan) { p.Target.Members, p.Target.MemberIndex = tc.members, tc.index }))
+			if diff := cmp.Diff(tc.want, endpointsOf(t, d, 4)); diff != "" {
 				t.Errorf("connections (-want +got):\n%s", diff)
 			}
 		})

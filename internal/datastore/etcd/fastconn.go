@@ -61,7 +61,7 @@ func (f *fastTransport) open() (*fast.Client, error) {
 		return nil, err
 	}
 	d.mutex.Lock()
-	wanted := d.topology.wanted(d.plan.Target.Members)
+	wanted := d.topology.wanted(d.plan.Target)
 	d.mutex.Unlock()
 	f.mutex.Lock()
 	defer f.mutex.Unlock()

@@ -12,8 +12,16 @@ import (
 func TestConnectRefusesAnotherMember(t *testing.T) {
 	cluster, _ := oneMember(t)
 	for _, transport := range loadTransports() {
-		for selection, refused := range map[spec.MemberSelection]bool{spec.MembersAll: false, spec.MembersLeader: true} {
-			d := connected(t, planFor(cluster.Endpoints, over(transport), func(p *plan.Plan) { p.Target.Members = selection }))
+		for selection, tc := range map[string]struct {
+			change  func(*plan.Plan)
+			refused bool
+		}{
+			"all members":      {func(*plan.Plan) {}, false},
+			"the leader":       {func(p *plan.Plan) { p.Target.Members = spec.MembersLeader }, true},
+			"one member alone": {func(p *plan.Plan) { p.Target.MemberIndex = new(0) }, true},
+		} {
+			refused := tc.refused
+			d := connected(t, planFor(cluster.Endpoints, over(transport), tc.change))
 			if _, err := d.Connect(withTimeout(t), 0); err != nil {
 				t.Errorf("%s, %s: %v", transport, selection, err)
 			}

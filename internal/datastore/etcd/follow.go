@@ -39,7 +39,7 @@ func (d *Driver) followOnce(ctx context.Context) {
 	leader := d.askLeader(ctx)
 	d.mutex.Lock()
 	if leader != 0 {
-		d.topology.lead(leader, d.plan.Target.Members)
+		d.topology.lead(leader, d.plan.Target)
 	}
 	conns := slices.Clone(d.conns)
 	d.mutex.Unlock()

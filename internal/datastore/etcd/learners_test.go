@@ -23,6 +23,9 @@ func TestLearnersGetNeitherLoadNorControlRequests(t *testing.T) {
 	t.Run("only learners", func(t *testing.T) {
 		preflightFails(t, planFor(learner), results.FailureTargetUnhealthy, learner[0], "voting member", "promote")
 	})
+	t.Run("the learner alone", func(t *testing.T) {
+		preflightFails(t, planFor(cluster.Endpoints, func(p *plan.Plan) { p.Target.MemberIndex = new(1) }), results.FailureTargetUnhealthy, learner[0], "spec.target.memberIndex: 1")
+	})
 	t.Run("one address for both", func(t *testing.T) {
 		for _, order := range [][]string{{learner[0], voter[0]}, {voter[0], learner[0]}} {
 			d := newDriver(t, planFor([]string{balance(t, order)}), 0)

@@ -24,7 +24,7 @@ type searcher struct {
 // NewLeftovers returns the leftovers of a target. It connects to nothing yet.
 func NewLeftovers(t plan.Target) *ownership.Leftovers {
 	p := plan.Plan{Target: t}
-	p.Target.Members = spec.MembersAll
+	p.Target.Members, p.Target.MemberIndex = spec.MembersAll, nil
 	p.Load.Transport = spec.TransportClient
 	return &ownership.Leftovers{Searcher: &searcher{Driver: New(p, 0)}}
 }

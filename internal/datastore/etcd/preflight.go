@@ -35,7 +35,7 @@ func (d *Driver) preflight(ctx context.Context) (target *results.Target, view me
 		if t, err = d.look(ctx, client); err != nil {
 			return err
 		}
-		return t.check(d.plan.Target.Members)
+		return t.check(d.plan.Target)
 	})
 	if err != nil {
 		return nil, view, err

@@ -12,6 +12,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
@@ -54,7 +55,7 @@ var remedies = map[string]string{
 }
 
 // check returns why the target must not be loaded.
-func (t *topology) check(selection spec.MemberSelection) error {
+func (t *topology) check(target plan.Target) error {
 	for _, m := range t.members {
 		switch {
 		case m.id == 0:
@@ -70,26 +71,35 @@ func (t *topology) check(selection spec.MemberSelection) error {
 				t.members[0].endpoint, hexID(t.members[0].cluster), m.endpoint, hexID(m.cluster))
 		}
 	}
-	if t.unread && selection != spec.MembersAll {
+	if t.unread && target.Members != spec.MembersAll {
 		return load.Errorf(results.FailureAuthenticationFailed,
-			"spec.target.members: %s follows the leader, and %s. Set spec.target.members: All, or use a user with that role", selection, unread)
+			"spec.target.members: %s follows the leader, and %s. Set spec.target.members: All, or use a user with that role", target.Members, unread)
 	}
 	if t.leader == 0 && !t.unread {
 		return load.Errorf(results.FailureNoQuorum, "%d addresses answer, but %w", len(t.members), errNoLeader)
 	}
-	if len(t.eligible(selection)) == 0 {
-		return unhealthy("none of the %d addresses leads to a member that spec.target.members: %s selects (the "+
-			"leader is %s). Add the address of such a member, or change spec.target.members", len(t.members), selection, hexID(t.leader))
+	switch {
+	case len(t.eligible(target)) > 0:
+		return nil
+	case target.Alone() != "":
+		return unhealthy("%s, which %s selects, does not answer or leads to a learner. Change spec.target.memberIndex", target.Alone(), target.Selection())
 	}
-	return nil
+	return unhealthy("none of the %d addresses leads to a member that spec.target.members: %s selects (the "+
+		"leader is %s). Add the address of such a member, or change spec.target.members", len(t.members), target.Members, hexID(t.leader))
 }
 
 // eligible returns the addresses that receive load.
-func (t *topology) eligible(selection spec.MemberSelection) []string {
+func (t *topology) eligible(target plan.Target) []string {
 	var out []string
 	for _, m := range t.members {
-		leads := m.id == t.leader
-		if selection == spec.MembersAll || leads == (selection == spec.MembersLeader) {
+		leads, selected := m.id == t.leader, target.Members == spec.MembersAll
+		switch alone := target.Alone(); {
+		case alone != "":
+			selected = m.endpoint == alone
+		case !selected:
+			selected = leads == (target.Members == spec.MembersLeader)
+		}
+		if selected {
 			out = append(out, m.endpoint)
 		}
 	}
@@ -97,10 +107,10 @@ func (t *topology) eligible(selection spec.MemberSelection) []string {
 }
 
 // lead sets the leader, unless no address of the plan would then receive load.
-func (t *topology) lead(leader uint64, selection spec.MemberSelection) {
+func (t *topology) lead(leader uint64, target plan.Target) {
 	before := t.leader
 	t.leader = leader
-	if len(t.eligible(selection)) == 0 {
+	if len(t.eligible(target)) == 0 {
 		t.leader = before
 	}
 }
@@ -151,8 +161,8 @@ func (t *topology) at(endpoint string) uint64 {
 }
 
 // wanted returns, by address, the ID of the member that must answer there. It is empty if any member may.
-func (t *topology) wanted(selection spec.MemberSelection) map[string]uint64 {
-	if selection == spec.MembersAll {
+func (t *topology) wanted(target plan.Target) map[string]uint64 {
+	if !target.SelectsMembers() {
 		return nil
 	}
 	ids := map[string]uint64{}

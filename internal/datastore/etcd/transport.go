@@ -53,7 +53,7 @@ func (d *Driver) Connect(ctx context.Context, number int) (load.Conn, error) {
 func (d *Driver) endpointOf(connection int) string {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
-	eligible := d.topology.eligible(d.plan.Target.Members)
+	eligible := d.topology.eligible(d.plan.Target)
 	return eligible[connection%len(eligible)]
 }
 
@@ -65,6 +65,6 @@ func (d *Driver) place(ctx context.Context, c *memberConn) {
 }
 
 func (d *Driver) wrongMember(endpoint string, found, want uint64) error {
-	return unhealthy("%s leads to the member %s now, and led to %s before: spec.target.members: %s needs an address for each member that leads only to that member",
-		endpoint, hexID(found), hexID(want), d.plan.Target.Members)
+	return unhealthy("%s leads to the member %s now, and led to %s before: %s needs an address for each member that leads only to that member",
+		endpoint, hexID(found), hexID(want), d.plan.Target.Selection())
 }

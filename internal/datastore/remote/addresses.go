@@ -27,7 +27,7 @@ func NewAddresses(p plan.Plan, index int) *Addresses { return &Addresses{plan: p
 // String names the target in errors that are not about one address.
 func (a *Addresses) String() string { return strings.Join(a.plan.Target.Endpoints, ", ") }
 
-// Loaded returns the addresses that get load: all but those that the run skips.
+// Loaded returns the addresses that are asked and may get load: all but those that the run skips.
 func (a *Addresses) Loaded() []string {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
@@ -39,6 +39,9 @@ func (a *Addresses) Loaded() []string {
 
 // Of returns the address of the connection with this global index.
 func (a *Addresses) Of(connection int) string {
+	if alone := a.plan.Target.Alone(); alone != "" {
+		return alone
+	}
 	loaded := a.Loaded()
 	return loaded[connection%len(loaded)]
 }

@@ -23,6 +23,11 @@ func TestAddresses(t *testing.T) {
 	if err := a.Fit("c:1", 3, 2, "its setting"); err == nil || !strings.Contains(err.Error(), "its setting") || !strings.Contains(err.Error(), "2 for the load and 2 beside it") {
 		t.Errorf("found %v", err)
 	}
+	one := p
+	one.Target.MemberIndex = new(1)
+	if of := NewAddresses(one, 1); of.Of(5) != "b:1" || of.Of(6) != "b:1" || of.Fit("b:1", 6, 2, "x") == nil || len(of.Loaded()) != 3 {
+		t.Errorf("one member alone: found %s and %s, and %v are asked", of.Of(5), of.Of(6), of.Loaded())
+	}
 	if _, skipped, err := a.Skip([]error{nil, down, nil}); err != nil || len(skipped) != 1 || a.Of(5) != "c:1" || a.Of(6) != "a:1" || a.Of(7) != "c:1" {
 		t.Errorf("skips %v, %v, and loads %v", skipped, err, a.Loaded())
 	}

@@ -214,6 +214,7 @@ func targets(members []string) []value {
 		all = append(all, simple("members "+name, "spec.target.members", "target.members",
 			func(row spec.Store) bool { return slices.Contains(row.Members, spec.MemberSelection(name)) }, "target.members", name))
 	}
+	all = append(all, simple("one member alone", "spec.target.memberIndex", "target.memberIndex", func(row spec.Store) bool { return row.MemberIndex }, "target.memberIndex", "0"))
 	for _, prefix := range []string{"bench/nightly/", "/bench/a.b/", "a//b/", "../a/", "a+b/", "/zookeeper/a/", "zookeepers/a/"} {
 		all = append(all, simple("prefix "+prefix, "spec.target.keyPrefix", "prefix",
 			func(row spec.Store) bool { return row.KeyPrefix.Accept(prefix) }, "target.keyPrefix", prefix))

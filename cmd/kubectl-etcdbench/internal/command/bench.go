@@ -13,6 +13,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/access"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/admission"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/etcdtool"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/local"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
 )
 
@@ -63,6 +64,8 @@ func (t *tool) benchCommand() *cobra.Command {
 type benchFlags struct {
 	runFlags
 	tool *etcdtool.Flags
+	// memberIndex has an effect if the flag is given.
+	memberIndex int32
 }
 
 func (t *tool) benchOf(c etcdtool.Command) *cobra.Command {
@@ -90,6 +93,7 @@ With --local, the flags ` + accessHelp + "\n\n" + exitHelp,
 	f.tool = c.Define(flags)
 	flags.BoolVar(&f.local, "local", false, "run on this machine, without a cluster")
 	flags.StringSliceVar(&f.access.Endpoints, "endpoints", nil, "members to load, as `HOST:PORT,...`: spec.target.endpoints")
+	flags.Int32Var(&f.memberIndex, "member-index", 0, "load member `N` alone, from 0 in the order of the addresses: spec.target.memberIndex")
 	flags.IntVar(&f.options.EmbeddedMembers, "embedded-members", 0, "with --local: start `N` etcd members (1 to 9) in this process and load them")
 	f.access.Define(flags, "with --local: ")
 	f.addSet(flags)
@@ -148,15 +152,18 @@ func (t *tool) bench(f *benchFlags, flags *pflag.FlagSet, arguments []string) er
 	return t.start(&f.runFlags, m)
 }
 
-// manifest returns the manifest of a command. Embedded members replace its address.
+// manifest returns the manifest of a command. Embedded members replace its addresses.
 func (f *benchFlags) manifest(arguments []string) (*manifest.Manifest, error) {
 	b, err := f.tool.Benchmark(arguments)
 	if err != nil {
 		return nil, err
 	}
 	b.Spec.Target.Endpoints = f.access.Endpoints
-	if f.options.EmbeddedMembers > 0 {
-		b.Spec.Target.Endpoints = []string{"127.0.0.1:2379"}
+	for i := range min(f.options.EmbeddedMembers, local.MaxEmbeddedMembers) {
+		b.Spec.Target.Endpoints = append(b.Spec.Target.Endpoints, fmt.Sprintf("127.0.0.1:%d", 2379+i))
+	}
+	if f.given("member-index") {
+		b.Spec.Target.MemberIndex = &f.memberIndex
 	}
 	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(b)
 	if err != nil {

@@ -284,6 +284,24 @@ func TestBenchCountsEvents(t *testing.T) {
 	}
 }
 
+// The flag for one member alone is not one of etcd's tool. It works with addresses and with members in this process.
+func TestBenchLoadsOneMember(t *testing.T) {
+	c := call("", strings.Fields("bench put --print-manifest --endpoints a:1,b:1 --member-index 0")...)
+	c.wantStatus(t, exitDone)
+	if fieldsOf(t, c.out.String())[".spec.target.memberIndex"] != "0" {
+		t.Errorf("found\n%s", c.out)
+	}
+	c = call("", strings.Fields("bench put --local --embedded-members 2 --member-index 1 --total 20 -o json")...)
+	c.wantStatus(t, exitDone)
+	run := &v1alpha1.EtcdBenchmark{}
+	if err := json.Unmarshal([]byte(c.out.String()), run); err != nil {
+		t.Fatal(err)
+	}
+	if s := run.Status; s.Display.Members != "2 (member 1 only)" || *s.Target.Members[0].Loaded || !*s.Target.Members[1].Loaded {
+		t.Errorf("found %+v and %+v", s.Display, s.Target)
+	}
+}
+
 func TestBenchRefuses(t *testing.T) {
 	for name, tc := range map[string]struct {
 		args, want string
@@ -294,6 +312,7 @@ func TestBenchRefuses(t *testing.T) {
 		"no target":            {"put --local", "--endpoints"},
 		"two targets":          {"put --local --embedded-members=1 --endpoints=a:1", "give one of them"},
 		"members of a cluster": {"put --embedded-members=1", "--local"},
+		"a member too many":    {"put --local --endpoints=a:1 --member-index=1", "--member-index: Invalid value: must be less than the number of members (1)"},
 		"files in a cluster":   {"put --endpoints=a:1 --cacert=x", "--set target.tls.secretName"},
 		"no key":               {"range --local --endpoints=a:1", "range KEY [END]"},
 		"three keys":           {"range a b c --local --endpoints=a:1", "range KEY [END]"},

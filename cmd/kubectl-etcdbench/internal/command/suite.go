@@ -9,7 +9,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/admission"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/local"
@@ -102,12 +104,17 @@ func (t *tool) checkBeforeCreation(f *runFlags, m *manifest.Manifest) error {
 
 // differInMembers reports whether each target is another choice of members, for example the leader and all.
 func differInMembers(targets []v1alpha1.SuiteTarget) bool {
-	seen := map[any]bool{}
+	type choice struct {
+		members spec.MemberSelection
+		index   int32
+	}
+	seen := map[choice]bool{}
 	for _, t := range targets {
-		if seen[t.Target.Members] {
+		c := choice{t.Target.Members, ptr.Deref(t.Target.MemberIndex, -1)}
+		if seen[c] {
 			return false
 		}
-		seen[t.Target.Members] = true
+		seen[c] = true
 	}
 	return true
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/admission"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/report"
@@ -111,5 +112,32 @@ func TestTheSampleOfEtcdsPageOnEmbeddedMembers(t *testing.T) {
 	}
 	if len(runs) != 7 {
 		t.Errorf("found %d runs, wanted 7", len(runs))
+	}
+}
+
+// The sample loads each of three members alone and then all of them, and prints the sum of the three beside that.
+func TestTheSampleOfMembersLoadsEachAlone(t *testing.T) {
+	t.Parallel()
+	var s v1alpha1.EtcdBenchmarkSuite
+	readSample(t, samplesOf(t, "suite_members.yaml")[0], &s)
+	for i := range s.Spec.Loads {
+		s.Spec.Loads[i].Load = spec.Load{Connections: 3, Clients: 6, Requests: new(int64(60))}
+	}
+	printed, runs := ranEmbedded(t, s, 3)
+	for _, r := range runs {
+		target := r.Object.Status.Target
+		for _, m := range target.Members {
+			alone := r.Object.Spec.Target.MemberIndex
+			if want := alone == nil || target.Endpoints[*alone] == m.Endpoint; m.Loaded == nil || *m.Loaded != want {
+				t.Errorf("%s: member %s got load: %v, wanted %t", r.Object.Name, m.Endpoint, m.Loaded, want)
+			}
+		}
+	}
+	var cells []string
+	for _, line := range tablesOf(printed)[0][1:] {
+		cells = append(cells, strings.Fields(line)[0])
+	}
+	if want := []string{"first/one", "second/one", "third/one", "sum/one", "first/many", "second/many", "third/many", "sum/many", "all/many"}; len(runs) != 7 || !slices.Equal(cells, want) {
+		t.Errorf("%d runs, and the rows %q, wanted %q", len(runs), cells, want)
 	}
 }

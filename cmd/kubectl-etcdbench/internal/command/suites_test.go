@@ -2,6 +2,7 @@ package command
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -90,6 +91,13 @@ func TestPlanListsTheCells(t *testing.T) {
 	}
 }
 
+// onlyTarget is the target of smallSuite. membersOf replaces it by two, which load one member each.
+const onlyTarget = `  - {name: etcd, target: {endpoints: ["127.0.0.1:2379"]}}`
+
+func membersOf(a, b int) string {
+	return fmt.Sprintf("  - {name: a, target: {service: {name: etcd}, memberIndex: %d}}\n  - {name: b, target: {service: {name: etcd}, memberIndex: %d}}", a, b)
+}
+
 func TestSuitesAreRefused(t *testing.T) {
 	for name, tc := range map[string]struct {
 		old, new string
@@ -112,6 +120,8 @@ func TestSuitesAreRefused(t *testing.T) {
 		"a metric without a name":  {"  loads:", "  rounds: 3\n  compare: {axis: Loads, baseline: {entry: one}, metrics: [{type: Latency}]}\n  loads:", []string{"--local"}, "operation"},
 		"too many runs":            {"  loads:", "  rounds: 51\n  loads:", []string{"--local"}, "spec.rounds"},
 		"one target for two":       {"  workloads:", "  - {name: other, target: {endpoints: [\"127.0.0.2:2379\"]}}\n  workloads:", []string{"--local", "--embedded-members", "1"}, "all 2 targets"},
+		"a member for two":         {onlyTarget, membersOf(1, 1), []string{"--local", "--embedded-members", "3"}, "all 2 targets"},
+		"a member too many":        {onlyTarget, membersOf(0, 1), []string{"--local", "--embedded-members", "1"}, "spec.target.memberIndex is 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := call(strings.Replace(smallSuite, tc.old, tc.new, 1), append([]string{"run", "-f", "-"}, tc.args...)...)

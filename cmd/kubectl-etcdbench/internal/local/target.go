@@ -38,6 +38,8 @@ func (o Options) Validate(run *v1alpha1.EtcdBenchmark) error {
 	switch {
 	case o.EmbeddedMembers < 0 || o.EmbeddedMembers > MaxEmbeddedMembers:
 		return fmt.Errorf("--embedded-members: wanted 1 to %d, found %d", MaxEmbeddedMembers, o.EmbeddedMembers)
+	case embedded && t.MemberIndex != nil && int(*t.MemberIndex) >= o.EmbeddedMembers:
+		return fmt.Errorf("spec.target.memberIndex is %d, and --embedded-members starts %d: wanted 0 to %d", *t.MemberIndex, o.EmbeddedMembers, o.EmbeddedMembers-1)
 	case embedded && t.Datastore != spec.Etcd:
 		return fmt.Errorf("--embedded-members starts etcd, and spec.target.datastore is %s: "+
 			"give the addresses of its servers with --endpoints host:port,…", t.Datastore)
