@@ -22,10 +22,6 @@ const (
 	plugin      = "bin/kubectl-etcdbench"
 	resultFile  = "out/demo.json"
 	pageFile    = "out/demo.html"
-
-	// hostEtcd is an image that hack/cluster provides; other clusters pull etcd's own.
-	hostEtcd      = "etcdbench.dev/etcd:v3.7.3"
-	publishedEtcd = "gcr.io/etcd-development/etcd:v3.7.3"
 )
 
 // demo is one run of the demo.
@@ -135,9 +131,6 @@ func (d *demo) startTarget(ctx context.Context) error {
 	manifests, err := os.ReadFile("hack/manifests/etcd.yaml")
 	if err != nil {
 		return err
-	}
-	if d.place != venueHost {
-		manifests = bytes.ReplaceAll(manifests, []byte(hostEtcd), []byte(publishedEtcd))
 	}
 	enforcing := fmt.Sprintf("{apiVersion: v1, kind: Namespace, metadata: {name: %s, labels: {pod-security.kubernetes.io/enforce: restricted}}}", namespace)
 	if err := d.apply(ctx, []byte(enforcing)); err != nil {

@@ -21,7 +21,7 @@ import (
 )
 
 // memberImage is an image of etcd that hack/cluster provides.
-const memberImage = "etcdbench.dev/etcd:v3.7.3"
+const memberImage = "gcr.io/etcd-development/etcd:v3.7.3"
 
 // newOwn is a small run on members of its own.
 func newOwn(ns, name string, requests int64, changes ...func(*v1alpha1.EtcdBenchmark)) *v1alpha1.EtcdBenchmark {
@@ -131,7 +131,7 @@ func checkMembersInTrouble(t *testing.T, ns string) {
 		changes         []func(*v1alpha1.EtcdBenchmark)
 		reason, message string
 	}{
-		"image":     {[]func(*v1alpha1.EtcdBenchmark){ephemeral(func(e *v1alpha1.EphemeralTarget) { e.Image = "etcdbench.dev/etcd:none" })}, v1alpha1.ReasonImageUnavailable, "etcdbench.dev/etcd:none"},
+		"image":     {[]func(*v1alpha1.EtcdBenchmark){ephemeral(func(e *v1alpha1.EphemeralTarget) { e.Image = "gcr.io/etcd-development/etcd:none" })}, v1alpha1.ReasonImageUnavailable, "gcr.io/etcd-development/etcd:none"},
 		"elsewhere": {[]func(*v1alpha1.EtcdBenchmark){ephemeral(func(e *v1alpha1.EphemeralTarget) { e.Image = "example.org/etcd:v3" })}, v1alpha1.ReasonLimitExceeded, "--member-images"},
 		"flag":      {[]func(*v1alpha1.EtcdBenchmark){ephemeral(func(e *v1alpha1.EphemeralTarget) { e.Settings = map[string]v1alpha1.EtcdSetting{"no-such-flag": "1"} })}, v1alpha1.ReasonMembersNotReady, "no-such-flag"},
 		"keeps":     {[]func(*v1alpha1.EtcdBenchmark){onVolumes(classKeeps)}, v1alpha1.ReasonMembersNotReady, "reclaimPolicy Retain"},

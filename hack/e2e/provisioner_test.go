@@ -57,7 +57,7 @@ func startProvisioner(t *testing.T) {
 	for name, class := range map[string]storagev1.StorageClass{
 		classDeletes: {Provisioner: provisionerName, ReclaimPolicy: new(corev1.PersistentVolumeReclaimDelete), VolumeBindingMode: new(storagev1.VolumeBindingWaitForFirstConsumer)},
 		classKeeps:   {Provisioner: provisionerName, ReclaimPolicy: new(corev1.PersistentVolumeReclaimRetain)},
-		classPending: {Provisioner: "e2e.etcdbench.dev/nobody", ReclaimPolicy: new(corev1.PersistentVolumeReclaimDelete)},
+		classPending: {Provisioner: "e2e.etcdbench.dev/none", ReclaimPolicy: new(corev1.PersistentVolumeReclaimDelete)},
 	} {
 		class.Name = name
 		if err := suite.client.Create(suite.ctx, &class); client.IgnoreAlreadyExists(err) != nil {

@@ -109,7 +109,7 @@ func NewPod(p *corev1.Pod, seen func(what string) time.Time) Pod {
 		Ready:     conditionOf(p, corev1.PodReady).Status == corev1.ConditionTrue,
 	}
 	c := containerOf(p)
-	out.Restarts, out.ImageID, out.Words = int(c.RestartCount), c.ImageID, lastWords(c)
+	out.Restarts, out.ImageID, out.Words = int(c.RestartCount), c.ImageID, howEnded(c)
 	if p.DeletionTimestamp != nil {
 		out.DeleteBy = seen("deletion").Add(time.Duration(ptr.Deref(p.DeletionGracePeriodSeconds, 0)) * time.Second)
 	}

@@ -65,8 +65,8 @@ func exitOf(p *corev1.Pod) string {
 // maxWords bounds what is kept of a log.
 const maxWords = 400
 
-// lastWords says how a container ended last, with the end of its log; empty if it has not.
-func lastWords(c corev1.ContainerStatus) string {
+// howEnded says how a container ended last, with the end of its log; empty if it has not.
+func howEnded(c corev1.ContainerStatus) string {
 	t := cmp.Or(c.State.Terminated, c.LastTerminationState.Terminated)
 	if t == nil || c.Name != MemberContainerName {
 		return ""

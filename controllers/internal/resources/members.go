@@ -154,7 +154,7 @@ func memberPod(run *v1alpha1.EtcdBenchmark, user int64) corev1.PodSpec {
 	return spec
 }
 
-// dataSource is where a member keeps its data. A generic ephemeral volume belongs to its pod: a claim of a stranger with its
+// dataSource is where a member keeps its data. A generic ephemeral volume belongs to its pod: a claim of somebody else with its
 // name is never used, and the claim goes with the pod.
 func dataSource(s *v1alpha1.MemberStorage) corev1.VolumeSource {
 	switch {
