@@ -25,6 +25,14 @@ func withMembers(changes ...func(*v1alpha1.EphemeralTarget)) func(*v1alpha1.Etcd
 	return targets(v1alpha1.Target{Ephemeral: t})
 }
 
+// claim gives each member a volume of a storage class.
+func claim(class string) func(*v1alpha1.EphemeralTarget) {
+	return func(t *v1alpha1.EphemeralTarget) {
+		t.Storage = &v1alpha1.MemberStorage{VolumeClaim: &v1alpha1.MemberVolumeClaim{StorageClassName: &class}}
+		t.Storage.VolumeClaim.Size.Set(1 << 30)
+	}
+}
+
 // membersJob waits until status names the Job of the members.
 func (s *harness) membersJob() *batchv1.Job {
 	s.t.Helper()
@@ -141,12 +149,6 @@ func TestMembersThatDoNotStart(t *testing.T) {
 		class := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Provisioner: "example.org/none", ReclaimPolicy: policy}
 		if err := client.IgnoreAlreadyExists(cluster.api.Create(t.Context(), class)); err != nil {
 			t.Fatal(err)
-		}
-	}
-	claim := func(class string) func(*v1alpha1.EphemeralTarget) {
-		return func(t *v1alpha1.EphemeralTarget) {
-			t.Storage = &v1alpha1.MemberStorage{VolumeClaim: &v1alpha1.MemberVolumeClaim{StorageClassName: &class}}
-			t.Storage.VolumeClaim.Size.Set(1 << 30)
 		}
 	}
 	s := newHarness(t)

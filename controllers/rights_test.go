@@ -221,7 +221,7 @@ func TestReferencesStayInTheNamespace(t *testing.T) {
 	}
 }
 
-// TestPodsAreAdmittedWhereRestrictedIsEnforced creates the pods of both Jobs, with all settings, in a namespace that
+// TestPodsAreAdmittedWhereRestrictedIsEnforced creates the pods of all Jobs, with all settings, in a namespace that
 // enforces the restricted Pod Security Standard.
 func TestPodsAreAdmittedWhereRestrictedIsEnforced(t *testing.T) {
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
@@ -248,7 +248,8 @@ func TestPodsAreAdmittedWhereRestrictedIsEnforced(t *testing.T) {
 	if err := errors.Join(loadErr, cleanupErr); err != nil {
 		t.Fatal(err)
 	}
-	for _, job := range []*batchv1.Job{load, cleanup} {
+	withMembers(claim("any"))(run)
+	for _, job := range []*batchv1.Job{load, cleanup, resources.MembersJob(run, 65532), resources.MembersJob(run, 0)} {
 		if err := cluster.api.Create(t.Context(), podOf(job), client.DryRunAll); err != nil {
 			t.Errorf("a pod of %s is refused: %v", job.Name, err)
 		}

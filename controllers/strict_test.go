@@ -11,6 +11,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -50,17 +51,19 @@ func (s *harness) grant(user string, rules []rbacv1.PolicyRule) {
 	}))
 }
 
-// enterStrictMode installs the policies of strict mode for the namespace of the run.
+// enterStrictMode installs the policies of strict mode, and those for Jobs and Services, for the namespace of the run.
 func (s *harness) enterStrictMode() {
 	s.t.Helper()
 	files, err := filepath.Glob(filepath.Join("..", "config", "policies", "strict", "*s.yaml"))
 	if err != nil || len(files) < 5 {
 		s.t.Fatalf("found the policies %v: %v", files, err)
 	}
-	for _, file := range files {
+	const created = "../config/policies/"
+	images := strings.NewReplacer("'IMAGE'", "'example.org/loadgen:v1'", "\"''\"", "\"'example.org/etcd:*'\"")
+	for _, file := range append(files, created+"jobs.yaml", created+"services.yaml") {
 		text, err := os.ReadFile(file)
 		s.must(err)
-		for _, document := range strings.Split(string(text), "\n---\n") {
+		for _, document := range strings.Split(images.Replace(string(text)), "\n---\n") {
 			o := &unstructured.Unstructured{}
 			s.must(yaml.Unmarshal([]byte(document), &o.Object))
 			if o.GetKind() == "ValidatingAdmissionPolicyBinding" {
@@ -72,7 +75,7 @@ func (s *harness) enterStrictMode() {
 }
 
 // In strict mode, the API server accepts the Jobs of a run only if the service account etcdbench-client may get each Secret
-// that they name. It finds nothing else to refuse in them.
+// that they name. It finds nothing else to refuse in them, and nothing in the Service of members.
 func TestStrictModeAcceptsTheOperatorsJobs(t *testing.T) {
 	s := newHarness(t)
 	role := &rbacv1.ClusterRole{}
@@ -102,16 +105,26 @@ func TestStrictModeAcceptsTheOperatorsJobs(t *testing.T) {
 		load, loadErr := resources.LoadJob(run, "example.org/loadgen:v1")
 		cleanup, cleanupErr := resources.CleanupJob(run, "example.org/loadgen:v1", 0)
 		s.must(errors.Join(loadErr, cleanupErr))
-		return errors.Join(operator.Create(t.Context(), load, client.DryRunAll), operator.Create(t.Context(), cleanup, client.DryRunAll))
+		withMembers(claim("any"))(run)
+		members := resources.MembersJob(run, 65532)
+		members.UID = run.UID
+		errs := []error{operator.Create(t.Context(), resources.MembersService(run, members), client.DryRunAll)}
+		for _, job := range []*batchv1.Job{load, cleanup, members} {
+			errs = append(errs, operator.Create(t.Context(), job, client.DryRunAll))
+		}
+		return errors.Join(errs...)
 	}
 	const refused = "the service account etcdbench-client may not get Secret "
-	s.await("strict mode", func() bool { return contains(errText(tryJobs("private")), refused) })
+	other := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "other", Namespace: s.run.Namespace}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 1}}}}
+	s.await("all policies", func() bool {
+		return contains(errText(tryJobs("private")), refused) && apierrors.IsForbidden(operator.Create(t.Context(), other.DeepCopy(), client.DryRunAll))
+	})
 	s.grant("system:serviceaccount:"+s.run.Namespace+":etcdbench-client", []rbacv1.PolicyRule{
 		{APIGroups: []string{""}, Resources: []string{"secrets"}, ResourceNames: []string{"certificates", "user", "registry"}, Verbs: []string{"get"}},
 	})
 	s.await("Jobs to be accepted", func() bool { return tryJobs("user") == nil })
-	if got := errText(tryJobs("private")); strings.Count(got, refused+"private ") != 2 {
-		t.Errorf("wanted both Jobs to be refused, found %s", got)
+	if got := errText(tryJobs("private")); strings.Count(got, refused+"private ") != 2 || strings.Contains(got, "-members") {
+		t.Errorf("wanted the Jobs of client pods to be refused, found %s", got)
 	}
 	s.restart(func(r *EtcdBenchmarkReconciler) { r.Client = jobsAs{r.Client, operator} })
 	s.join("user", with("user")).loadJob()

@@ -21,8 +21,8 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/collector"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/apiservertest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 )
 
 // cluster is a real API server without a kubelet or a Job controller; the tests play these. api reads from the API

@@ -14,19 +14,22 @@ import (
 
 // ownImage is an image that is built for the cluster.
 type ownImage struct {
-	// name is the folder below hack/images and the base name of the archive.
-	name, tag string
+	// folder is that below hack/images, and name the base name of the archive.
+	folder, name, tag string
 	// context is the folder that the Dockerfile copies from, and files what it copies.
 	context string
 	files   []string
+	// args are further arguments of the build.
+	args []string
 }
 
 func ownImages(l layout) []ownImage {
 	tools := filepath.Dir(l.tool("etcd"))
 	return []ownImage{
-		{name: "pause", tag: pauseImage, context: l.path("images", "pause"), files: []string{"pause"}},
-		{name: "coredns", tag: coreDNSImage, context: tools, files: []string{"coredns"}},
-		{name: "etcd", tag: etcdImage, context: tools, files: []string{"etcd", "etcdctl"}},
+		{folder: "pause", name: "pause", tag: pauseImage, context: l.path("images", "pause"), files: []string{"pause"}},
+		{folder: "coredns", name: "coredns", tag: coreDNSImage, context: tools, files: []string{"coredns"}},
+		{folder: "etcd", name: "etcd", tag: etcdImage, context: tools, files: []string{"etcd", "etcdctl"}},
+		{folder: "etcd", name: "etcd-3.6", tag: etcd36Image, context: tools, files: []string{"etcd-3.6", "etcdctl"}, args: []string{"--build-arg=ETCD=etcd-3.6"}},
 	}
 }
 
@@ -36,7 +39,7 @@ func buildOwnImages(ctx context.Context, l layout) error {
 		return err
 	}
 	for _, image := range ownImages(l) {
-		dockerfile := filepath.Join(l.checkout, "hack", "images", image.name, "Dockerfile")
+		dockerfile := filepath.Join(l.checkout, "hack", "images", image.folder, "Dockerfile")
 		inputs := []string{dockerfile}
 		for _, file := range image.files {
 			inputs = append(inputs, filepath.Join(image.context, file))
@@ -48,7 +51,7 @@ func buildOwnImages(ctx context.Context, l layout) error {
 		if recorded, err := os.ReadFile(image.digestFile(l)); err == nil && string(recorded) == digest {
 			continue
 		}
-		if err := buildArchive(ctx, l, dockerfile, image.tag, image.context, image.archive(l)); err != nil {
+		if err := buildArchive(ctx, l, dockerfile, image.tag, image.context, image.archive(l), image.args...); err != nil {
 			return err
 		}
 		if err := os.WriteFile(image.digestFile(l), []byte(digest), 0o644); err != nil {
@@ -84,7 +87,7 @@ func buildPause(ctx context.Context, l layout) error {
 
 // buildArchive builds a Dockerfile with buildah and writes the image, named tag, to a docker archive. vfs and chroot
 // need no kernel feature, and layers would not help with images of one static binary.
-func buildArchive(ctx context.Context, l layout, dockerfile, tag, contextDir, archive string) error {
+func buildArchive(ctx context.Context, l layout, dockerfile, tag, contextDir, archive string, more ...string) error {
 	if err := os.MkdirAll(filepath.Dir(archive), 0o755); err != nil {
 		return err
 	}
@@ -100,7 +103,8 @@ func buildArchive(ctx context.Context, l layout, dockerfile, tag, contextDir, ar
 		}, args...)...)
 		return err
 	}
-	if err := buildah("bud", "--isolation=chroot", "--pull-never", "--file="+dockerfile, "--tag="+tag, contextDir); err != nil {
+	args := append([]string{"bud", "--isolation=chroot", "--pull-never", "--file=" + dockerfile, "--tag=" + tag}, more...)
+	if err := buildah(append(args, contextDir)...); err != nil {
 		return err
 	}
 	next := archive + ".new"

@@ -35,7 +35,9 @@ const (
 const (
 	pauseImage   = "etcdbench.dev/pause:v1"
 	coreDNSImage = "etcdbench.dev/coredns:v1.15.0"
-	etcdImage    = "etcdbench.dev/etcd:v3.7.3"
+	// The names are those of etcd's published images, so that manifests are the same in other clusters.
+	etcdImage   = "gcr.io/etcd-development/etcd:v3.7.3"
+	etcd36Image = "gcr.io/etcd-development/etcd:v3.6.16"
 )
 
 const modulePath = "github.com/etcdbench/etcd-benchmark-operator"

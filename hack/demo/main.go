@@ -33,6 +33,7 @@ func run(ctx context.Context, interrupted <-chan os.Signal) error {
 		return err
 	}
 	d := &demo{place: place, image: s.image, start: time.Now()}
+	fmt.Fprintln(os.Stderr, d.outlook())
 	for _, step := range d.steps(why) {
 		d.say("%s", step.name)
 		if err := step.do(ctx); err != nil {

@@ -20,7 +20,7 @@ const (
 	venueKind venue = "kind"
 	// venueHost is a cluster on this host, by hack/cluster.
 	venueHost venue = "host"
-	// venueLocal needs no cluster: client and etcd run as one process.
+	// venueLocal needs no cluster.
 	venueLocal venue = "local"
 )
 
@@ -62,6 +62,6 @@ func (s surroundings) choose() (venue, string, error) {
 	case s.debian && s.root:
 		return venueHost, "a cluster on this host: Docker with kind is not available, but this is Debian and you are root", nil
 	default:
-		return venueLocal, "without a cluster, client and etcd run as one process; a cluster needs Docker with kind, or Debian and root", nil
+		return venueLocal, "a cluster needs Docker with kind, or Debian and root", nil
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -21,7 +22,7 @@ import (
 )
 
 // memberImage is an image of etcd that hack/cluster provides.
-const memberImage = "etcdbench.dev/etcd:v3.7.3"
+const memberImage = "gcr.io/etcd-development/etcd:v3.7.3"
 
 // newOwn is a small run on members of its own.
 func newOwn(ns, name string, requests int64, changes ...func(*v1alpha1.EtcdBenchmark)) *v1alpha1.EtcdBenchmark {
@@ -131,9 +132,9 @@ func checkMembersInTrouble(t *testing.T, ns string) {
 		changes         []func(*v1alpha1.EtcdBenchmark)
 		reason, message string
 	}{
-		"image":     {[]func(*v1alpha1.EtcdBenchmark){ephemeral(func(e *v1alpha1.EphemeralTarget) { e.Image = "etcdbench.dev/etcd:none" })}, v1alpha1.ReasonImageUnavailable, "etcdbench.dev/etcd:none"},
+		"image":     {[]func(*v1alpha1.EtcdBenchmark){ephemeral(func(e *v1alpha1.EphemeralTarget) { e.Image = "gcr.io/etcd-development/etcd:none" })}, v1alpha1.ReasonImageUnavailable, "gcr.io/etcd-development/etcd:none"},
 		"elsewhere": {[]func(*v1alpha1.EtcdBenchmark){ephemeral(func(e *v1alpha1.EphemeralTarget) { e.Image = "example.org/etcd:v3" })}, v1alpha1.ReasonLimitExceeded, "--member-images"},
-		"flag":      {[]func(*v1alpha1.EtcdBenchmark){ephemeral(func(e *v1alpha1.EphemeralTarget) { e.Settings = map[string]v1alpha1.EtcdSetting{"no-such-flag": "1"} })}, v1alpha1.ReasonMembersNotReady, "no-such-flag"},
+		"flag":      {[]func(*v1alpha1.EtcdBenchmark){ephemeral(func(e *v1alpha1.EphemeralTarget) { e.Settings = map[string]v1alpha1.EtcdSetting{"no-such-flag": "1"} })}, v1alpha1.ReasonMembersNotReady, "spec.target.ephemeral.settings"},
 		"keeps":     {[]func(*v1alpha1.EtcdBenchmark){onVolumes(classKeeps)}, v1alpha1.ReasonMembersNotReady, "reclaimPolicy Retain"},
 		"pending":   {[]func(*v1alpha1.EtcdBenchmark){onVolumes(classPending), soon}, v1alpha1.ReasonUnschedulable, "PersistentVolumeClaims"},
 		"no-room": {[]func(*v1alpha1.EtcdBenchmark){soon, ephemeral(func(e *v1alpha1.EphemeralTarget) {
@@ -232,7 +233,14 @@ func checkMembersQueue(t *testing.T, ns string) {
 	queued := func(b *v1alpha1.EtcdBenchmark) { b.Spec.Target.ConcurrentRuns = v1alpha1.ConcurrentRunsQueue }
 	first := awaitMeasuring(t, create(t, newOwn(ns, "first", 500, queued, atRate)))
 	second := create(t, newOwn(ns, "second", 200, queued))
-	awaitQueued(t, second, v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueAddresses, Ahead: 1, Behind: first.Name})
+	eventually(t, time.Minute, "the second run to wait", func(ctx context.Context) error {
+		// Runs of suites in other namespaces may be in front, too.
+		found, err := get(ctx, second)
+		if err != nil || found.Status.Queue == nil || found.Status.Queue.WaitsFor != v1alpha1.QueueAddresses {
+			return fmt.Errorf("found %+v (%w)", found.Status.Queue, err)
+		}
+		return nil
+	})
 	first, second = awaitMembersGone(t, first), awaitMembersGone(t, second)
 	requireCompleted(t, first)
 	requireCompleted(t, second)

@@ -154,7 +154,7 @@ func groups() map[string][]string {
 		"envtest": {"kube-apiserver", "kubectl", "etcd"},
 		"etcds":   {"etcd", "etcd-3.6", "etcd-debian"},
 		"cluster": {
-			"kube-apiserver", "kubectl", "etcd", "etcdctl", "kube-controller-manager", "kube-scheduler", "kubelet",
+			"kube-apiserver", "kubectl", "etcd", "etcd-3.6", "etcdctl", "kube-controller-manager", "kube-scheduler", "kubelet",
 			"kube-proxy", "coredns",
 		},
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
@@ -163,6 +164,25 @@ func TestMembersAfterTheRun(t *testing.T) {
 				t.Errorf("found %q and Cleaned %q, wanted %q and %q", acts(d), reason, tc.wantActs, tc.wantReason)
 			}
 		})
+	}
+}
+
+// A wrong flag makes etcd print its help, whose end explains nothing.
+func TestHowAMemberEnded(t *testing.T) {
+	for name, tc := range map[string]struct {
+		code      int32
+		log, want string
+	}{
+		"a wrong flag": {2, "Usage:\n etcd [flags]", "spec.target.ephemeral.settings"},
+		"a panic":      {2, "panic: no\ngoroutine 1 [running]", "goroutine 1"},
+		"an error":     {1, "no space left on device", "exit code 1 (Error): no space left"},
+		"killed":       {137, "", "exit code 137 (Error)"},
+	} {
+		ended := &corev1.ContainerStateTerminated{ExitCode: tc.code, Reason: "Error", Message: tc.log}
+		got := howEnded(corev1.ContainerStatus{Name: MemberContainerName, LastTerminationState: corev1.ContainerState{Terminated: ended}})
+		if !strings.Contains(got, tc.want) {
+			t.Errorf("%s: found %q, wanted %q", name, got, tc.want)
+		}
 	}
 }
 

@@ -62,6 +62,9 @@ func exitOf(p *corev1.Pod) string {
 	return fmt.Sprintf("was ended by the cluster: %s", cmp.Or(p.Status.Message, p.Status.Reason, "no reason given"))
 }
 
+// exitWrongFlag is etcd's exit status for a wrong command line; a panic has it, too.
+const exitWrongFlag = 2
+
 // maxWords bounds what is kept of a log.
 const maxWords = 400
 
@@ -72,6 +75,10 @@ func howEnded(c corev1.ContainerStatus) string {
 		return ""
 	}
 	log := strings.TrimSpace(t.Message)
+	if t.ExitCode == exitWrongFlag && !strings.Contains(log, "goroutine ") {
+		// The end of the log is etcd's help.
+		return "does not know a flag, or its value, in spec.target.ephemeral.settings"
+	}
 	return strings.TrimSuffix(fmt.Sprintf("ended with exit code %d (%s): %s", t.ExitCode, t.Reason, log[max(0, len(log)-maxWords):]), ": ")
 }
 

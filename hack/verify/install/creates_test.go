@@ -168,12 +168,12 @@ func TestTheOperatorChangesOnlyItsConfigMaps(t *testing.T) {
 	}
 }
 
-// TestPoliciesHaveTheImageOfClientPods: the chart and config/default write it into the policy.
-func TestPoliciesHaveTheImageOfClientPods(t *testing.T) {
-	image := func(objects []object) string {
+// TestPoliciesHaveTheImages of client pods and of members: the chart writes both into the policy, config/default the first.
+func TestPoliciesHaveTheImages(t *testing.T) {
+	variable := func(objects []object, name string) string {
 		policy := only(t, objects, "ValidatingAdmissionPolicy", "", "etcd-benchmark-operator-jobs")
 		for _, v := range policy.Object["spec"].(map[string]any)["variables"].([]any) {
-			if v := v.(map[string]any); v["name"] == "image" {
+			if v := v.(map[string]any); v["name"] == name {
 				return strings.Trim(v["expression"].(string), "'")
 			}
 		}
@@ -183,15 +183,20 @@ func TestPoliciesHaveTheImageOfClientPods(t *testing.T) {
 	tests := map[string]struct {
 		objects []object
 		want    string
+		members string
 	}{
-		"the chart":             {renderChart(t, "image.tag=v"), clientImage + ":v"},
-		"with a digest":         {renderChart(t, "image.repository=r.example:5000/o", "image.digest="+digest), "r.example:5000/o@" + digest},
-		"with an image of pods": {renderChart(t, "clientImage=r.example:5000/c:v"), "r.example:5000/c:v"},
-		"config/default":        {renderKustomize(t), clientImage + ":0.1.0"},
+		"the chart":             {renderChart(t, "image.tag=v"), clientImage + ":v", ""},
+		"with a digest":         {renderChart(t, "image.repository=r.example:5000/o", "image.digest="+digest), "r.example:5000/o@" + digest, ""},
+		"with an image of pods": {renderChart(t, "clientImage=r.example:5000/c:v"), "r.example:5000/c:v", ""},
+		"with those of members": {renderChart(t, "limits.memberImages={"+memberImages+"}"), clientImage + ":0.1.0", memberImages},
+		"config/default":        {renderKustomize(t), clientImage + ":0.1.0", ""},
 	}
 	for name, tc := range tests {
-		if got := image(tc.objects); got != tc.want {
+		if got := variable(tc.objects, "image"); got != tc.want {
 			t.Errorf("%s: wanted %s, found %s", name, tc.want, got)
+		}
+		if got := variable(tc.objects, "memberImages"); got != tc.members {
+			t.Errorf("%s: wanted the members' images %q, found %q", name, tc.members, got)
 		}
 	}
 }

@@ -49,6 +49,7 @@ func TestTheSampleNetworkPolicyAdmitsWhatRunsNeed(t *testing.T) {
 	}
 	operator, dns := peer{systemName, operatorLabels(t)}, peer{"kube-system", labels.Set{"k8s-app": "kube-dns"}}
 	etcd, foreign := peer{pod: etcdLabels(t)}, peer{pod: labels.Set{"app": "foreign"}}
+	run := peer{pod: labels.Set{v1alpha1.LabelManagedBy: v1alpha1.ManagedBy}}
 	tests := map[string]struct {
 		ingress  bool
 		peer     peer
@@ -64,6 +65,13 @@ func TestTheSampleNetworkPolicyAdmitsWhatRunsNeed(t *testing.T) {
 		"to etcd":                      {false, etcd, corev1.ProtocolTCP, 2379, true},
 		"to etcd as a peer":            {false, etcd, corev1.ProtocolTCP, 2380, false},
 		"to an etcd of others":         {false, peer{"other", etcdLabels(t)}, corev1.ProtocolTCP, 2379, false},
+		"to members of a run":          {false, run, corev1.ProtocolTCP, 2379, true},
+		"between members of a run":     {false, run, corev1.ProtocolTCP, 2380, true},
+		"to another client pod":        {false, run, corev1.ProtocolTCP, plan.MetricsPort, false},
+		"a member's clients":           {true, run, corev1.ProtocolTCP, 2379, true},
+		"a member's peers":             {true, run, corev1.ProtocolTCP, 2380, true},
+		"a member's foreign client":    {true, foreign, corev1.ProtocolTCP, 2379, false},
+		"a run's pod elsewhere":        {true, peer{"other", run.pod}, corev1.ProtocolTCP, 2379, false},
 		"asks for names":               {false, dns, corev1.ProtocolUDP, 53, true},
 		"asks for names by TCP":        {false, dns, corev1.ProtocolTCP, 53, true},
 		"to something on the DNS node": {false, dns, corev1.ProtocolTCP, 443, false},

@@ -14,8 +14,16 @@ import (
 func newRun(t *testing.T, namespace, target, pod string) *object {
 	t.Helper()
 	manifest := fmt.Sprintf(`{apiVersion: etcdbench.dev/v1alpha1, kind: EtcdBenchmark, metadata: {generateName: run-, namespace: %s}, spec: {
-		target: {endpoints: ["127.0.0.1:2379"], %s}, workload: {type: Put, put: {}}, load: {requests: 1}, pod: {%s}}}`, namespace, target, pod)
+		target: {%s}, workload: {type: Put, put: {}}, load: {requests: 1}, pod: {%s}}}`, namespace, anyTarget(target), pod)
 	return parse(t, manifest)
+}
+
+// anyTarget adds an address to the fields of a target that does not start its own members.
+func anyTarget(fields string) string {
+	if strings.HasPrefix(fields, "ephemeral:") {
+		return fields
+	}
+	return `endpoints: ["127.0.0.1:2379"], ` + fields
 }
 
 // newSuite returns a valid suite with additional fields of its pod settings and of each of its targets, written as YAML.
@@ -23,7 +31,7 @@ func newSuite(t *testing.T, namespace, pod string, targets ...string) *object {
 	t.Helper()
 	var entries []string
 	for i, target := range targets {
-		entries = append(entries, fmt.Sprintf(`{name: t%d, target: {endpoints: ["127.0.0.1:2379"], %s}}`, i, target))
+		entries = append(entries, fmt.Sprintf(`{name: t%d, target: {%s}}`, i, anyTarget(target)))
 	}
 	manifest := fmt.Sprintf(`{apiVersion: etcdbench.dev/v1alpha1, kind: EtcdBenchmarkSuite, metadata: {generateName: suite-, namespace: %s}, spec: {
 		template: {pod: {%s}}, targets: [%s], workloads: [{name: put, workload: {type: Put, put: {}}}], loads: [{name: one, load: {requests: 1}}]}}`,

@@ -38,7 +38,7 @@ func withPolicies(t *testing.T) {
 func installPolicies(t *testing.T) {
 	t.Helper()
 	admin := clientAs(t, "")
-	objects := renderChart(t)
+	objects := renderChart(t, "limits.memberImages={"+memberImages+"}")
 	for _, kind := range []string{"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"} {
 		for _, o := range ofKind(objects, kind) {
 			create(t, admin, &o)
@@ -71,6 +71,7 @@ func installPolicies(t *testing.T) {
 	for _, refused := range []*object{
 		newJob(t, namespace, "hostNetwork: true", ""),
 		parse(t, fmt.Sprintf("{apiVersion: v1, kind: ConfigMap, metadata: {namespace: %s, name: any}}", namespace)),
+		parse(t, fmt.Sprintf("{apiVersion: v1, kind: Service, metadata: {namespace: %s, name: any}, spec: {ports: [{port: 1}]}}", namespace)),
 	} {
 		waitUntilRefused(t, func(ctx context.Context) error {
 			return clientAs(t, operatorUser).Create(ctx, refused.DeepCopy(), client.DryRunAll)

@@ -131,6 +131,8 @@ func TestChangesOfAScheduleAreChecked(t *testing.T) {
 	plain, secret := newSchedule(t, namespace, "", ""), newSchedule(t, namespace, "", "tls: {secretName: private}")
 	create(t, admin, plain)
 	create(t, admin, secret)
+	members := newSchedule(t, namespace, "", "ephemeral: {image: i}")
+	create(t, admin, members)
 	target := func(more string) string {
 		return `{"spec":{"suiteTemplate":{"spec":{"targets":[{"name":"t0","target":{"endpoints":["127.0.0.2:2379"],` + more + `}}]}}}}`
 	}
@@ -142,6 +144,8 @@ func TestChangesOfAScheduleAreChecked(t *testing.T) {
 		"names a Secret":                 {plain, target(`"tls":{"secretName":"private"}`), "may not get Secret private"},
 		"names a user":                   {plain, target(`"auth":{"secretName":"private"}`), "may not get Secret private"},
 		"names a pull secret":            {plain, `{"spec":{"suiteTemplate":{"spec":{"template":{"pod":{"imagePullSecrets":[{"name":"private"}]}}}}}}`, "may not get Secret private"},
+		"starts members":                 {plain, `{"spec":{"suiteTemplate":{"spec":{"targets":[{"name":"t0","target":{"ephemeral":{"image":"i"}}}]}}}}`, "may not create pods"},
+		"resumes one with members":       {members, suspend, ""},
 		"refers to other namespaces":     {plain, `{"spec":{"suiteTemplate":{"spec":{"template":{"pod":{` + affinity + `}}}}}}`, "spec.suiteTemplate.spec.template.pod.affinity must not refer to pods of other namespaces"},
 		"sets a label":                   {plain, `{"spec":{"suiteTemplate":{"spec":{"template":{"pod":{"labels":{"a":"b"}}}}}}}`, "spec.suiteTemplate.spec.template.pod must have neither labels nor annotations"},
 		"sends a Secret elsewhere":       {secret, target(`"tls":{"secretName":"private"}`), "may not get Secret private"},
