@@ -58,7 +58,7 @@ func TestCodesOfErrors(t *testing.T) {
 		"a broken connection":      {fmt.Errorf("write: %w", &net.OpError{Op: "write", Err: syscall.EPIPE}), load.CodeUnavailable, true},
 		"the time-out":             {context.DeadlineExceeded, load.CodeDeadlineExceeded, false},
 	} {
-		if code, pass := codeOf(tc.err), passes(tc.err); code != tc.code || pass != tc.pass {
+		if code, pass := kindOf(tc.err).code, passes(tc.err); code != tc.code || pass != tc.pass {
 			t.Errorf("%s: got %s, temporary %t; wanted %s, %t", name, code, pass, tc.code, tc.pass)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"path"
 	"strings"
@@ -67,13 +66,8 @@ func (d *Driver) dialGateway(ctx context.Context, endpoint string) (*clientv3.Cl
 	}
 	g := &gateway{
 		sender: sender{driver: d}, noting: &answerer{all: &d.answerers, address: endpoint},
-		url: urls([]string{endpoint}, creds.tls != nil)[0] + "/v3/kv/",
-		// Without ForceAttemptHTTP2, a transport with these fields speaks only HTTP/1.1. It uses no proxy. A dial that hangs would
-		// hold up the requests that follow.
-		http: &http.Transport{
-			TLSClientConfig: creds.tls.Clone(), MaxConnsPerHost: 1, DisableCompression: true,
-			DialContext: (&net.Dialer{Timeout: remote.Redial}).DialContext, TLSHandshakeTimeout: 3 * remote.Redial,
-		},
+		url:  urls([]string{endpoint}, creds.tls != nil)[0] + "/v3/kv/",
+		http: remote.Transport(creds.tls, 1, 0),
 	}
 	if creds.username != "" {
 		g.tokens = d.tokens()

@@ -21,9 +21,6 @@ import (
 // Timeout bounds one attempt of a control request.
 const Timeout = 10 * time.Second
 
-// Redial bounds the time that a connection of the load over net/http needs to be open again, and thrice that for TLS.
-const Redial = time.Second
-
 // LookEvery is the interval at which a driver checks for a change that another pod, or the store, makes.
 const LookEvery = 250 * time.Millisecond
 
