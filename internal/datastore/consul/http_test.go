@@ -52,6 +52,7 @@ func TestCodesOfErrors(t *testing.T) {
 		"a new leader":             {&refusal{500, "Not ready to serve consistent reads"}, load.CodeUnavailable, true},
 		"another error":            {&refusal{500, "disk full"}, "Unknown", false},
 		"without a right":          {&refusal{403, "Permission denied"}, "PermissionDenied", false},
+		"a token that is gone":     {&refusal{500, "rpc error making call: ACL not found"}, "PermissionDenied", false},
 		"a large value":            {&refusal{413, "too large"}, "OutOfRange", false},
 		"too many connections":     {&refusal{429, "limit"}, "ResourceExhausted", false},
 		"a host that is gone":      {&net.OpError{Op: "dial", Err: syscall.EHOSTUNREACH}, load.CodeUnavailable, true},
