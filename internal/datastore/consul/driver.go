@@ -63,7 +63,7 @@ func (d *Driver) Connect(ctx context.Context, connection int) (load.Conn, error)
 		})
 	}
 	if err != nil {
-		return nil, d.settled(ctx, err, endpoint)
+		return nil, remote.Settled(ctx, err, d.explain, endpoint)
 	}
 	return &conn{l, endpoint}, nil
 }

@@ -254,14 +254,6 @@ func passes(err error) bool { return kindOf(err).passes }
 // isDenied reports whether the token does not give the right.
 func isDenied(err error) bool { return err != nil && kindOf(err).code == codeDenied }
 
-// settled is the error that a method of the driver returns: the reason why ctx ended, if it has.
-func (d *Driver) settled(ctx context.Context, err error, endpoint string) error {
-	if err != nil && ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return d.explain(err, endpoint)
-}
-
 // explain adds a reason and advice to an error of an address.
 func (d *Driver) explain(err error, endpoint string) error {
 	if creds, wrong := d.credentials(); wrong == nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/remote"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
 )
@@ -113,7 +114,7 @@ func (k kv) DeleteIf(ctx context.Context, guard ownership.Key, keys []ownership.
 
 // Settle implements ownership.LockStore and ownership.Searcher.
 func (k kv) Settle(ctx context.Context, err error) error {
-	return k.settled(ctx, err, k.addresses.String())
+	return remote.Settled(ctx, err, k.explain, k.addresses.String())
 }
 
 func (kv) IsTooLarge(err error) bool { return err != nil && kindOf(err).code == codeTooLarge }

@@ -65,7 +65,7 @@ func (h health) state() members.State {
 // Preflight implements load.Driver.
 func (d *Driver) Preflight(ctx context.Context) (*results.Target, members.View, error) {
 	target, view, err := d.preflight(ctx)
-	return target, view, d.settled(ctx, err, d.addresses.String())
+	return target, view, remote.Settled(ctx, err, d.explain, d.addresses.String())
 }
 
 func (d *Driver) preflight(ctx context.Context) (*results.Target, members.View, error) {

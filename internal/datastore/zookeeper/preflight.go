@@ -16,7 +16,7 @@ import (
 // Preflight implements load.Driver.
 func (d *Driver) Preflight(ctx context.Context) (*results.Target, members.View, error) {
 	target, view, err := d.preflight(ctx)
-	return target, view, settled(ctx, err, d.addresses.String())
+	return target, view, remote.Settled(ctx, err, explain, d.addresses.String())
 }
 
 func (d *Driver) preflight(ctx context.Context) (*results.Target, members.View, error) {
