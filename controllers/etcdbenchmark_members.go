@@ -45,7 +45,7 @@ func (r *EtcdBenchmarkReconciler) observeMembers(ctx context.Context, o *lifecyc
 	}
 	if known == nil && !o.Run.HasFinished() {
 		o.Members.Volumes, err = r.keptVolumes(ctx, o.Run)
-		if err != nil {
+		if o.Members.ClassUnread = apierrors.IsForbidden(err); err != nil && !o.Members.ClassUnread {
 			return err
 		}
 	}
@@ -160,8 +160,8 @@ func (r *EtcdBenchmarkReconciler) newestMessage(ctx context.Context, namespace s
 // classOfDefault marks the storage class of claims without one.
 const classOfDefault = "storageclass.kubernetes.io/is-default-class"
 
-// keptVolumes says that the volumes of a run's members would outlive their claims; empty if not, and if the operator may not
-// read storage classes.
+// keptVolumes says that the volumes of a run's members would outlive their claims; empty if not. In a namespaced
+// installation, the operator may not read storage classes.
 func (r *EtcdBenchmarkReconciler) keptVolumes(ctx context.Context, run *v1alpha1.EtcdBenchmark) (string, error) {
 	s := run.Spec.Target.Ephemeral.Storage
 	if s == nil || s.VolumeClaim == nil {
@@ -174,12 +174,12 @@ func (r *EtcdBenchmarkReconciler) keptVolumes(ctx context.Context, run *v1alpha1
 			return fmt.Sprintf("The storage class %s does not exist: name another in spec.target.ephemeral.storage.volumeClaim.storageClassName.", *name), nil
 		}
 		if err != nil {
-			return "", ignoreForbidden(err)
+			return "", err
 		}
 	} else {
 		list := &storagev1.StorageClassList{}
 		if err := r.APIReader.List(ctx, list); err != nil {
-			return "", ignoreForbidden(err)
+			return "", err
 		}
 		for i := range list.Items {
 			if list.Items[i].Annotations[classOfDefault] == "true" {
@@ -194,13 +194,6 @@ func (r *EtcdBenchmarkReconciler) keptVolumes(ctx context.Context, run *v1alpha1
 		return fmt.Sprintf("The storage class %s keeps volumes after their claims (reclaimPolicy %s), and each run would leave some: use one with reclaimPolicy Delete.", class.Name, *p), nil
 	}
 	return "", nil
-}
-
-func ignoreForbidden(err error) error {
-	if apierrors.IsForbidden(err) {
-		return nil
-	}
-	return err
 }
 
 // createMembers adopts the objects that the operator created but did not record before a restart.

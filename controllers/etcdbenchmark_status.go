@@ -24,7 +24,7 @@ func (r *EtcdBenchmarkReconciler) nextStatus(ctx context.Context, o lifecycle.Ob
 	s := &run.Status
 	s.Job = cmp.Or(made.load, s.Job)
 	if made.members != nil {
-		s.Ephemeral = &v1alpha1.EphemeralStatus{Job: *made.members}
+		s.Ephemeral = &v1alpha1.EphemeralStatus{Job: *made.members, ClassUnread: o.Members.ClassUnread}
 	}
 	s.CleanupJob = cmp.Or(made.cleanup, s.CleanupJob)
 	recent := r.sightings.recent(run)

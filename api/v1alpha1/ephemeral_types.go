@@ -164,6 +164,12 @@ type EphemeralStatus struct {
 	// +optional
 	ReadyAt *metav1.MicroTime `json:"readyAt,omitempty"`
 
+	// classUnread is true if the operator may not read storage classes. Then it
+	// does not know whether the volumes are deleted with their claims.
+	//
+	// +optional
+	ClassUnread bool `json:"classUnread,omitempty"`
+
 	// nodesShared is true if pods of another run were on a node of a member during
 	// the load.
 	//

@@ -21,8 +21,9 @@ type Members struct {
 	Pods []Pod
 	// NodesShared: pods of another run are on a node of a member.
 	NodesShared bool
-	// Volumes would outlive their claims: why, in the words of a message; empty if not, or if that is not known.
-	Volumes string
+	// Volumes would outlive their claims: why, in the words of a message; empty if not. ClassUnread: that is not known.
+	Volumes     string
+	ClassUnread bool
 }
 
 // startsOften is how often a member may end before all are ready: names of other members may not resolve at first.
@@ -49,7 +50,8 @@ func decideMembers(o Observed, now time.Time) *Decision {
 		d.do(AddFinalizer, CreateMembers)
 		d.wake(now.Add(heartbeat), now)
 	case first < 0:
-		d.Members = &v1alpha1.EphemeralStatus{Job: known.Job, ReadyAt: new(microTime(now))}
+		d.Members = known.DeepCopy()
+		d.Members.ReadyAt = new(microTime(now))
 		for _, p := range all {
 			d.Members.Pods = append(d.Members.Pods, v1alpha1.MemberPod{Name: p.Name, Node: p.Node, ImageID: text.Shorten(p.ImageID, v1alpha1.MaxMessageLength), Restarts: int32(p.Restarts)})
 		}

@@ -45,7 +45,7 @@ func Warnings(b *v1alpha1.EtcdBenchmark, s results.Summary) []string {
 		"no room for it")
 	w.ofDelay(s)
 	w.ofTarget(s.Merged.Target)
-	w.ofOwnMembers(b.Spec.Target.Ephemeral)
+	w.ofOwnMembers(b)
 	w.ofMemory(s.Target)
 	w.ofObservation(s.Merged)
 	w.ofQueue(b.Status.Admission)
@@ -177,11 +177,13 @@ func (w *warnings) ofMemory(t *results.Target) {
 		text.Duration(maxMemoryFlush), strings.Join(names, ", "))
 }
 
-// ofOwnMembers warns of settings with which no etcd should be run.
-func (w *warnings) ofOwnMembers(t *v1alpha1.EphemeralTarget) {
+// ofOwnMembers warns of settings with which no etcd should be run, and of volumes that may be left.
+func (w *warnings) ofOwnMembers(b *v1alpha1.EtcdBenchmark) {
+	t := b.Spec.Target.Ephemeral
 	if t == nil {
 		return
 	}
+	w.add(b.Status.Ephemeral != nil && b.Status.Ephemeral.ClassUnread, "the operator may not read storage classes: if the class keeps volumes, those of the members %s-… are left (kubectl get pv)", b.MembersName())
 	w.add(t.Settings["unsafe-no-fsync"] != "" && t.Settings["unsafe-no-fsync"] != "false", "the members' data is not durable, because they do not flush their log to disk (unsafe-no-fsync): an etcd on a disk is slower")
 	w.add(t.Storage != nil && t.Storage.EmptyDir != nil && t.Storage.EmptyDir.Medium == corev1.StorageMediumMemory, "the members' data is not durable, because it lies in memory (spec.target.ephemeral.storage): an etcd on a disk is slower")
 }
