@@ -15,23 +15,29 @@ func (t *table) members() {
 	if len(all) == 0 {
 		return
 	}
-	durations, sizes, work := grid{left: 1}, grid{left: 1}, grid{left: 1}
+	durations, sizes, work, process := grid{left: 1}, grid{left: 1}, grid{left: 1}, grid{left: 1}
 	durations.add("MEMBER", "WAL FSYNC", "P99", "BACKEND COMMIT", "P99", "PEER RTT", "APPLY", "CPU", "PING", "MAX PING")
 	sizes.add("MEMBER", "RSS AT START", "MEAN RSS", "MAX RSS", "DB AT END", "DB QUOTA", "DB GROWTH")
 	work.add("MEMBER", "LEADER CHANGES", "SLOW APPLIES", "FAILED PROPOSALS", "MOST PENDING", "CLIENT IN", "CLIENT OUT", "PEER IN", "PEER OUT")
-	known := false
+	process.add("MEMBER", "MAX CPU", "STORAGE READ", "STORAGE WRITTEN", "POD IN", "POD OUT")
+	known, sampled := false, false
 	for _, m := range all {
 		if m.Unknown == "" {
 			known = true
 			durations.add(durationCells(m)...)
 			sizes.add(sizeCells(m, t.b.Status.Target)...)
 			work.add(workCells(m)...)
+			process.add(processCells(m)...)
+			sampled = sampled || m.CPUHighestMillicores != nil || m.StorageWrittenBytes != nil
 		}
 	}
 	if known {
 		t.section(durations)
 		t.section(sizes)
 		t.section(work)
+	}
+	if sampled {
+		t.section(process)
 	}
 	t.unknownMembers(all)
 }
@@ -59,7 +65,7 @@ func (t *table) evidence() {
 func durationCells(m v1alpha1.MemberSummary) []string {
 	return []string{
 		shownName(m), meanText(m.WALFsync), p99Text(m.WALFsync), meanText(m.BackendCommit), p99Text(m.BackendCommit),
-		meanText(m.PeerRoundTrip), meanText(m.Apply), cpuText(m), pingText(m.Ping, func(p v1alpha1.MemberPing) int64 { return p.P50Microseconds }),
+		meanText(m.PeerRoundTrip), meanText(m.Apply), cpuText(m.CPUMillicores, m.Processors), pingText(m.Ping, func(p v1alpha1.MemberPing) int64 { return p.P50Microseconds }),
 		pingText(m.Ping, func(p v1alpha1.MemberPing) int64 { return p.MaxMicroseconds }),
 	}
 }
@@ -89,6 +95,13 @@ func workCells(m v1alpha1.MemberSummary) []string {
 	return []string{
 		shownName(m), counted(m.LeaderChanges), counted(m.SlowApplies), counted(m.FailedProposals), counted(m.PendingProposals),
 		sized(m.ClientReceivedBytes), sized(m.ClientSentBytes), sized(m.PeerReceivedBytes), sized(m.PeerSentBytes),
+	}
+}
+
+// processCells are what a sampler of the member's process has measured.
+func processCells(m v1alpha1.MemberSummary) []string {
+	return []string{
+		shownName(m), cpuText(m.CPUHighestMillicores, m.Processors), sized(m.StorageReadBytes), sized(m.StorageWrittenBytes), sized(m.PodReceivedBytes), sized(m.PodSentBytes),
 	}
 }
 
@@ -124,13 +137,13 @@ func p99Text(d *v1alpha1.MemberDuration) string {
 	return text.Micros(*d.P99AboveMicroseconds) + "–" + text.Micros(*d.P99AtMostMicroseconds)
 }
 
-func cpuText(m v1alpha1.MemberSummary) string {
-	if m.CPUMillicores == nil {
+func cpuText(millicores, processors *int64) string {
+	if millicores == nil {
 		return unknown
 	}
-	used := strconv.FormatFloat(float64(*m.CPUMillicores)/1000, 'f', 2, 64)
-	if m.Processors != nil {
-		used += " of " + text.Grouped(*m.Processors)
+	used := strconv.FormatFloat(float64(*millicores)/1000, 'f', 2, 64)
+	if processors != nil {
+		used += " of " + text.Grouped(*processors)
 	}
 	return used
 }

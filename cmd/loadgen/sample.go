@@ -1,0 +1,32 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/process"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/sampler"
+)
+
+// listenAndSample measures the member in this pod until ctx ends.
+func listenAndSample(ctx context.Context, address string, stderr io.Writer) int {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		fmt.Fprintln(stderr, "loadgen:", err)
+		return exitFailed
+	}
+	return sample(ctx, listener)
+}
+
+func sample(ctx context.Context, listener net.Listener) int {
+	s := &sampler.Sampler{Find: func() (process.Other, bool) { return process.Find("etcd") }, Network: true}
+	server := &http.Server{Handler: s, ReadHeaderTimeout: 5 * time.Second}
+	go func() { _ = server.Serve(listener) }()
+	s.Run(ctx)
+	_ = server.Close()
+	return exitDone
+}
