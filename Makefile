@@ -55,7 +55,7 @@ help: ## Show this page.
 	@echo; echo "Variables: IMG=image  VERSION=version  CLUSTER=current  LEVEL=quick|all (make e2e)  FUZZTIME=10m FUZZ=pattern (make fuzz)"
 
 .PHONY: demo
-demo: ## Benchmark three embedded etcd members; then start a cluster, install the operator, benchmark an etcd there.
+demo: ## Benchmark three etcd members on this machine; then start a cluster, install the operator, benchmark an etcd there.
 	go run ./hack/demo
 
 .PHONY: test

@@ -3,6 +3,7 @@ package controllers
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -74,10 +75,24 @@ func (r *EtcdBenchmarkReconciler) observeMemberPods(ctx context.Context, o *life
 			o.Members.Pods[index] = lifecycle.NewPod(p, func(what string) time.Time { return r.seen(o.Run, what+" of "+string(p.UID)) })
 		}
 	}
+	if o.Run.Status.StartAt != nil {
+		return r.observeNeighbours(ctx, o)
+	}
 	if o.Run.Status.Ephemeral == nil || o.Run.Status.Ephemeral.ReadyAt != nil || r.Clock.Now().Before(o.Members.Job.Seen.Add(refusalAfter)) {
 		return nil
 	}
 	return r.explainMembers(ctx, o, found)
+}
+
+// observeNeighbours looks for pods of other runs, with load or members, on the nodes of the members.
+func (r *EtcdBenchmarkReconciler) observeNeighbours(ctx context.Context, o *lifecycle.Observed) error {
+	list := &corev1.PodList{}
+	err := r.Client.List(ctx, list, client.UnsafeDisableDeepCopy)
+	o.Members.NodesShared = slices.ContainsFunc(list.Items, func(p corev1.Pod) bool {
+		return p.Labels[v1alpha1.LabelRunUID] != string(o.Run.UID) && p.Status.Phase == corev1.PodRunning && p.Spec.NodeName != "" &&
+			o.Run.Status.Target != nil && slices.Contains(o.Run.Status.Target.Nodes, p.Spec.NodeName)
+	})
+	return err
 }
 
 func newer(p, than *corev1.Pod) bool {

@@ -101,7 +101,12 @@ func TestARunWithMembersOfItsOwn(t *testing.T) {
 	s.playReady()
 	s.playRunning()
 	members[1].vanishes()
+	neighbour := members[0].pod.DeepCopy()
+	neighbour.ObjectMeta = metav1.ObjectMeta{Namespace: s.run.Namespace, Name: "of-another-run", Labels: map[string]string{v1alpha1.LabelManagedBy: v1alpha1.ManagedBy, v1alpha1.LabelRunUID: "another"}}
+	s.must(s.api.Create(t.Context(), neighbour))
+	(&fakePod{harness: s, pod: neighbour}).kubelet(func(status *corev1.PodStatus) { status.Phase = corev1.PodRunning })
 	s.restart()
+	s.await("the neighbour in status", func() bool { return s.status().Ephemeral.NodesShared })
 	s.await("the loss of a member in status", func() bool { return strings.Contains(s.status().Ephemeral.Pods[1].Lost, "deleted") })
 	s.playCleaning()
 	for _, a := range s.pods {

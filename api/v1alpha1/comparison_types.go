@@ -113,7 +113,7 @@ const (
 	// difference between them.
 	ReasonNotConcurrent ComparisonReason = "NotConcurrent"
 	// ReasonEnvironmentDiffers means that something makes the two sides incomparable: what the client pods ran on differs or
-	// is not known, the members of one side only were embedded, or the data of one side only lay in memory.
+	// is not known, or the data of one side only lay in memory.
 	ReasonEnvironmentDiffers ComparisonReason = "EnvironmentDiffers"
 	// ReasonExclusionsDiffer means that more runs of one side are invalid than of the other.
 	ReasonExclusionsDiffer ComparisonReason = "ExclusionsDiffer"

@@ -164,6 +164,12 @@ type EphemeralStatus struct {
 	// +optional
 	ReadyAt *metav1.MicroTime `json:"readyAt,omitempty"`
 
+	// nodesShared is true if pods of another run were on a node of a member during
+	// the load.
+	//
+	// +optional
+	NodesShared bool `json:"nodesShared,omitempty"`
+
 	// pods are the members' pods when all were ready.
 	//
 	// +optional

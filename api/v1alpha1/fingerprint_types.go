@@ -111,12 +111,6 @@ type Environment struct {
 	// +kubebuilder:validation:MaxLength=16
 	Client string `json:"client,omitempty"`
 
-	// embedded is true if the members were embedded in the load generator's
-	// process.
-	//
-	// +optional
-	Embedded bool `json:"embedded,omitempty"`
-
 	// dataInMemory is true if the metrics of a member show that its data lay in
 	// memory.
 	//

@@ -40,15 +40,11 @@ const (
 
 // SharedWithMembers is what client pods shared with members of the target.
 //
-// +kubebuilder:validation:Enum=Node;Process
+// +kubebuilder:validation:Enum=Node
 type SharedWithMembers string
 
-const (
-	// SharedNode: a client pod ran on the node of a member.
-	SharedNode SharedWithMembers = "Node"
-	// SharedProcess: the members were embedded in the client's process.
-	SharedProcess SharedWithMembers = "Process"
-)
+// SharedNode: a client pod ran on the node of a member.
+const SharedNode SharedWithMembers = "Node"
 
 // Validity says whether the client limited the result. Its numbers are of the
 // measured window and of the worst pod. A number is absent if it is not known

@@ -7,12 +7,14 @@ import (
 	"syscall"
 
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/command"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/supervisor"
 )
 
 // version is set by the linker.
 var version = "devel"
 
 func main() {
+	supervisor.Main()
 	// Two signals: the first ends the run, the second exits at once.
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, endSignals()...)

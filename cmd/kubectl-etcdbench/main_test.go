@@ -60,7 +60,7 @@ func limited(objective string) string { return puts + "  objectives: [" + object
 const (
 	canBeMet   = `{name: o, type: Throughput, throughput: {minPerSecond: 1}}`
 	canBeMiss  = `{name: o, type: Latency, latency: {operation: Put, statistic: Max, maxMicroseconds: 1}}`
-	canNotTell = `{name: o, type: MemberMemory, memberMemory: {maxBytes: 1}}`
+	canNotTell = `{name: o, type: PeerRoundTrip, peerRoundTrip: {maxMicroseconds: 1}}`
 )
 
 // process is a process of kubectl-etcdbench with its own folder for temporary files.
@@ -105,7 +105,7 @@ func exitStatus(t *testing.T, err error) int {
 }
 
 func TestExitStatus(t *testing.T) {
-	local := slices.Clip([]string{"run", "--local", "--embedded-members", "1", "-f", "-"})
+	local := slices.Clip([]string{"run", "--local", "--members", "1", "-f", "-"})
 	cases := map[string]struct {
 		stdin string
 		args  []string
@@ -127,7 +127,8 @@ func TestExitStatus(t *testing.T) {
 		"no folder":            {puts, []string{"run", "--local", "-f", "-", "--endpoints", "127.0.0.1:1", "--tls-dir", "/no/such/folder"}, 2, "--tls-dir: wanted a folder with ca.crt"},
 		"folder without files": {puts, []string{"run", "--local", "-f", "-", "--endpoints", "127.0.0.1:1", "--auth-dir", "."}, 2, "--auth-dir: wanted a folder with username and password"},
 		"interval of nothing":  {puts, append(local, "--interval", "2s"), 2, "add -o jsonl"},
-		"local flags, cluster": {puts, []string{"run", "-f", "-", "--embedded-members", "3"}, 2, "--local"},
+		"local flags, cluster": {puts, []string{"run", "-f", "-", "--members", "3"}, 2, "--local"},
+		"an etcd that ends":    {puts, append(local, "--member-binary", "/bin/false"), 2, "member-0 ended (exit status 1; "},
 		"no cluster":           {puts, []string{"run", "-f", "-"}, 2, "--local"},
 		"watch without a name": {"", []string{"watch"}, 2, "name"},
 		"service, local":       {puts, []string{"run", "--local", "-f", "-"}, 2, "--endpoints"},
@@ -168,7 +169,7 @@ func TestExitStatus(t *testing.T) {
 // be Unknown.
 func passes(t *testing.T, members string) (run *v1alpha1.EtcdBenchmark, elected bool) {
 	t.Helper()
-	cmd, temporary := process(t, limited(canBeMet), "run", "--local", "--embedded-members", members, "-f", "-", "-o", "json")
+	cmd, temporary := process(t, limited(canBeMet), "run", "--local", "--members", members, "-f", "-", "-o", "json")
 	out, err := cmd.Output()
 	run = &v1alpha1.EtcdBenchmark{}
 	if err := json.Unmarshal(out, run); err != nil {
@@ -228,7 +229,7 @@ func TestSignalsGiveThePartialResult(t *testing.T) {
 
 func signalGivesThePartialResult(t *testing.T, signal syscall.Signal) {
 	t.Helper()
-	cmd, temporary := process(t, endless, "run", "--local", "--embedded-members", "1", "-f", "-", "-o", "yaml")
+	cmd, temporary := process(t, endless, "run", "--local", "--members", "1", "-f", "-", "-o", "yaml")
 	var out strings.Builder
 	cmd.Stdout = &out
 	signalOnceMeasuring(t, cmd, signal, bufio.NewScanner(started(t, cmd, cmd.StderrPipe)))
@@ -253,7 +254,7 @@ func signalGivesThePartialResult(t *testing.T, signal syscall.Signal) {
 
 func TestHangUpUnderNohup(t *testing.T) {
 	brief := strings.Replace(endless, "durationSeconds: 3600", "durationSeconds: 10", 1)
-	cmd, _ := process(t, brief, "run", "--local", "--embedded-members", "1", "-f", "-")
+	cmd, _ := process(t, brief, "run", "--local", "--members", "1", "-f", "-")
 	cmd.Args = append([]string{"sh", "-c", `trap "" HUP; exec "$0" "$@"`}, cmd.Args...)
 	cmd.Path = "/bin/sh"
 	signalOnceMeasuring(t, cmd, syscall.SIGHUP, bufio.NewScanner(started(t, cmd, cmd.StderrPipe)))

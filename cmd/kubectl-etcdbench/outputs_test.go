@@ -68,7 +68,7 @@ func TestResultsInSeveralForms(t *testing.T) {
 	if err := os.WriteFile(perfdash, []byte(strings.Repeat("x", 1<<16)), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cmd, _ := process(t, puts, "run", "--local", "--embedded-members", "1", "-f", "-", "-o", "perfdash="+perfdash, "-o", "jsonl="+lines, "-o", "json="+object)
+	cmd, _ := process(t, puts, "run", "--local", "--members", "1", "-f", "-", "-o", "perfdash="+perfdash, "-o", "jsonl="+lines, "-o", "json="+object)
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatal(err)
@@ -156,7 +156,7 @@ func TestLinesAreWrittenDuringTheRun(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		t.Run(signal.String(), func(t *testing.T) {
 			perfdash := filepath.Join(t.TempDir(), "perfdash.json")
-			all, status := followed(t, signal, "run", "--local", "--embedded-members", "1", "-f", "-", "-o", "jsonl", "-o", "perfdash="+perfdash)
+			all, status := followed(t, signal, "run", "--local", "--members", "1", "-f", "-", "-o", "jsonl", "-o", "perfdash="+perfdash)
 			if status != 3 {
 				t.Errorf("wanted exit status 3, got %d", status)
 			}
@@ -190,7 +190,7 @@ func wantRising(t *testing.T, all []seenLine) {
 // The reader of the lines exits early, as head does.
 func TestAnExitingReaderDoesNotPreventTheCleanup(t *testing.T) {
 	brief := strings.Replace(endless, "durationSeconds: 3600", "durationSeconds: 6", 1)
-	cmd, temporary := process(t, brief, "run", "--local", "--embedded-members", "1", "-f", "-", "-o", "jsonl", "--interval", "1ms")
+	cmd, temporary := process(t, brief, "run", "--local", "--members", "1", "-f", "-", "-o", "jsonl", "--interval", "1ms")
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	stdout := started(t, cmd, cmd.StdoutPipe)
@@ -210,7 +210,7 @@ func TestAnExitingReaderDoesNotPreventTheCleanup(t *testing.T) {
 
 func TestARunWithoutAResultLeavesNoFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "result")
-	cmd, _ := process(t, strings.Replace(puts, "clients: 30", "clients: 3", 1), "run", "--local", "--embedded-members", "1", "-f", "-", "-o", "json="+path)
+	cmd, _ := process(t, strings.Replace(puts, "clients: 30", "clients: 3", 1), "run", "--local", "--members", "1", "-f", "-", "-o", "json="+path)
 	if got := exitStatus(t, cmd.Run()); got != 2 {
 		t.Errorf("wanted exit status 2, got %d", got)
 	}

@@ -34,13 +34,13 @@ func TestTargetFlagsAreRefused(t *testing.T) {
 		"http, with certificates":  {puts, "--endpoints=http://127.0.0.1:1 --tls-dir=FOLDER", []string{"--endpoints", "drop --tls-dir"}},
 		"http, secret in manifest": {plain("a:1", secret), "--endpoints=http://127.0.0.1:1 --tls-dir=FOLDER", []string{"--endpoints", "https://"}},
 		"http in manifest, folder": {plain("http://a:1", ""), "--tls-dir=FOLDER", []string{"spec.target.endpoints", "drop --tls-dir"}},
-		"no members":               {puts, "--embedded-members=0", []string{"--embedded-members", "1 to 9"}},
+		"no members":               {puts, "--members=0", []string{"--members", "1 to 9"}},
 		"no folder":                {puts, "--endpoints=127.0.0.1:1 --tls-dir=", []string{"--tls-dir", "folder"}},
 		"no folder of the user":    {puts, "--endpoints=127.0.0.1:1 --auth-dir=", []string{"--auth-dir", "folder"}},
 		"a folder that is missing": {puts, "--endpoints=127.0.0.1:1 --tls-dir=missing", []string{"--tls-dir", "missing"}},
 		"a file for a folder":      {puts, "--endpoints=127.0.0.1:1 --auth-dir=main.go", []string{"--auth-dir", "main.go"}},
-		"two targets":              {puts, "--endpoints=127.0.0.1:1 --embedded-members=1", []string{"give one of them"}},
-		"folder, plain members":    {puts, "--tls-dir=x --embedded-members=1", []string{"--tls-dir"}},
+		"two targets":              {puts, "--endpoints=127.0.0.1:1 --members=1", []string{"give one of them"}},
+		"folder, plain members":    {puts, "--tls-dir=x --members=1", []string{"--tls-dir"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

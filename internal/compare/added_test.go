@@ -114,11 +114,13 @@ func TestLoadGeneratorsThatInvalidate(t *testing.T) {
 		change editing
 		want   bool
 	}{
-		"half":               {waited(50), false},
-		"more than half":     {waited(51), true},
-		"not known":          {clientBound, true},
-		"no limit":           {harmless(90), false},
-		"no limit, unknown":  {embedded, false},
+		"half":           {waited(50), false},
+		"more than half": {waited(51), true},
+		"not known":      {clientBound, true},
+		"no limit":       {harmless(90), false},
+		"no limit, unknown": {func(run *v1alpha1.EtcdBenchmark) {
+			run.Status.Summary.Validity = &v1alpha1.Validity{Verdict: v1alpha1.ValidityUnknown}
+		}, false},
 		"no word about that": {func(run *v1alpha1.EtcdBenchmark) { run.Status.Summary.Validity = nil }, false},
 	} {
 		if why := WhyInvalid(finished("a", 0, tc.change)); (why != "") != tc.want {

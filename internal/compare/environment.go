@@ -20,12 +20,10 @@ type aspect struct {
 // aspects is the whole list. Comparisons of runs and of suites, stored baselines and the histories of schedules use it, and
 // nothing else about an environment decides.
 var aspects = []aspect{
-	{true, only(isEmbedded, "the members of the %s were embedded in the load generator's process, and those of the %s were not")},
 	{true, only(isInMemory, "the data of the %s lay in memory. That of the %s did not, or its members' metrics do not tell")},
 	{false, clients},
 }
 
-func isEmbedded(e v1alpha1.Environment) bool { return e.Embedded }
 func isInMemory(e v1alpha1.Environment) bool { return e.DataInMemory }
 
 // only says that in some round something held for one side and not for the other.
@@ -96,7 +94,6 @@ func EnvironmentOf(run *v1alpha1.EtcdBenchmark) (e v1alpha1.Environment) {
 	if s == nil {
 		return e
 	}
-	e.Embedded = s.Validity != nil && s.Validity.Shared == v1alpha1.SharedProcess
 	e.DataInMemory = slices.ContainsFunc(s.Members, verdict.InMemory)
 	if s.Fingerprint != nil {
 		e.Client = s.Fingerprint.Client

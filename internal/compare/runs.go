@@ -141,9 +141,7 @@ func sideOf(runs []*v1alpha1.EtcdBenchmark) (s Side) {
 			} else if m := run.Spec.Target.Members; m != "" && m != spec.MembersAll {
 				target += ", load on " + strings.ToLower(string(m))
 			}
-			if e := EnvironmentOf(run); e.Embedded {
-				target += ", embedded"
-			} else if e.DataInMemory {
+			if EnvironmentOf(run).DataInMemory {
 				target += ", data in memory"
 			}
 			if !slices.Contains(s.Targets, target) {

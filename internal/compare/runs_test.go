@@ -85,10 +85,6 @@ func onClient(processors string) func(*v1alpha1.EtcdBenchmark) {
 	}
 }
 
-func embedded(run *v1alpha1.EtcdBenchmark) {
-	run.Status.Summary.Validity = &v1alpha1.Validity{Verdict: v1alpha1.ValidityUnknown, Shared: v1alpha1.SharedProcess}
-}
-
 func inMemory(run *v1alpha1.EtcdBenchmark) {
 	run.Status.Summary.Members = []v1alpha1.MemberSummary{{WALFsync: &v1alpha1.MemberDuration{Count: 5000, MeanNanoseconds: 700}}}
 }
@@ -160,13 +156,10 @@ func TestVerdicts(t *testing.T) {
 		"another client once":     {rounds: 5, candidateP99: 6000, metric: putP99, baseline: wide(onClient("a")), candidate: first(onClient("b")), want: v1alpha1.NotCompared, reason: v1alpha1.ReasonEnvironmentDiffers},
 		"a client not known":      {rounds: 5, candidateP99: 6000, metric: putP99, candidate: first(onClient("")), want: v1alpha1.NotCompared, reason: v1alpha1.ReasonEnvironmentDiffers},
 		"no client known":         {rounds: 5, candidateP99: 6000, metric: putP99, baseline: wide(onClient("")), candidate: wide(onClient("")), want: v1alpha1.NotCompared, reason: v1alpha1.ReasonEnvironmentDiffers},
-		"embedded members":        {rounds: 5, candidateP99: 6000, metric: putP99, baseline: wide(embedded), want: v1alpha1.NotCompared, reason: v1alpha1.ReasonEnvironmentDiffers},
-		"embedded on both sides":  {rounds: 5, candidateP99: 6000, metric: putP99, baseline: wide(embedded), candidate: wide(embedded), want: v1alpha1.Regressed},
 		"data in memory":          {rounds: 5, candidateP99: 6000, metric: putP99, baseline: first(inMemory), want: v1alpha1.NotCompared, reason: v1alpha1.ReasonEnvironmentDiffers},
 		"in memory on both sides": {rounds: 5, candidateP99: 6000, metric: putP99, baseline: wide(inMemory), candidate: wide(inMemory), want: v1alpha1.Regressed},
-		"embedded in one round":   {rounds: 5, candidateP99: 6000, metric: putP99, baseline: wide(embedded), candidate: first(embedded), want: v1alpha1.NotCompared, reason: v1alpha1.ReasonEnvironmentDiffers},
 		"in memory in one round":  {rounds: 5, candidateP99: 6000, metric: putP99, baseline: first(inMemory), candidate: wide(inMemory), want: v1alpha1.NotCompared, reason: v1alpha1.ReasonEnvironmentDiffers},
-		"mixed alike":             {rounds: 5, candidateP99: 6000, metric: putP99, baseline: first(embedded), candidate: first(embedded), want: v1alpha1.Regressed},
+		"mixed alike":             {rounds: 5, candidateP99: 6000, metric: putP99, baseline: first(inMemory), candidate: first(inMemory), want: v1alpha1.Regressed},
 		"an invalid run of each":  {rounds: 5, candidateP99: 4000, metric: putP99, baseline: first(clientBound), candidate: first(clientBound), want: v1alpha1.NotRegressed},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -19,6 +19,8 @@ type Members struct {
 	Going, Gone bool
 	// Pods has one entry per index, including missing pods.
 	Pods []Pod
+	// NodesShared: pods of another run are on a node of a member.
+	NodesShared bool
 	// Volumes would outlive their claims: why, in the words of a message; empty if not, or if that is not known.
 	Volumes string
 }
@@ -153,6 +155,7 @@ func keepMembers(run *v1alpha1.EtcdBenchmark, o Observed, d Decision) {
 	if s.Ephemeral == nil || s.Ephemeral.ReadyAt == nil || run.HasFinished() || o.everyPod(Pod.HasWholeResult) {
 		return
 	}
+	s.Ephemeral.NodesShared = s.Ephemeral.NodesShared || o.Members.NodesShared && s.StartAt != nil
 	for i := range s.Ephemeral.Pods {
 		known := &s.Ephemeral.Pods[i]
 		if known.Lost == "" && i < len(o.Members.Pods) {

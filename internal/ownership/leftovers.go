@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,6 +41,28 @@ type Seen struct {
 	Pods []Item
 	// Keys counts all keys under the prefix, the marker included.
 	Keys int64
+}
+
+// NestedIn returns the prefixes of runs among names, and whether another name lies beside these.
+func NestedIn(names []string) (prefixes []string, others bool) {
+	for _, name := range names {
+		if prefix, isMarker := strings.CutSuffix(name, MarkerOf("")); isMarker && strings.HasSuffix(prefix, "/") {
+			prefixes = append(prefixes, prefix)
+		}
+	}
+	return prefixes, slices.ContainsFunc(names, func(name string) bool {
+		return !slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+	})
+}
+
+// SeenAt is what lies under a prefix with this marker, if there is one, and these keys in the folder of its pods.
+func SeenAt(prefix string, marker *Item, pods []Item, keys int64) Seen {
+	seen := Seen{Keys: keys, Pods: slices.DeleteFunc(pods, func(item Item) bool { return !IsPod(prefix, item.Name) })}
+	if marker != nil {
+		seen.Owner, _ = OwnerIn(marker.Value)
+		seen.Marker = marker.Version
+	}
+	return seen
 }
 
 // Leftovers finds and removes what runs left in a target that could not delete their keys.

@@ -263,11 +263,8 @@ func generatorFacts(s *v1alpha1.Summary) (facts []string) {
 	if added := latestP99(s.Operations); added > 0 && !isOnlyLate(v) {
 		facts = append(facts, fmt.Sprintf("sent requests up to %s late (p99)", text.Micros(added)))
 	}
-	switch v.Shared {
-	case v1alpha1.SharedNode:
+	if v.Shared == v1alpha1.SharedNode {
 		facts = append(facts, "shared a node with a member")
-	case v1alpha1.SharedProcess:
-		facts = append(facts, "shared a process with the members")
 	}
 	return facts
 }

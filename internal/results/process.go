@@ -92,20 +92,6 @@ func (w *ProcessWindow) Value(f ProcessFigure) (float64, bool) {
 	return v, ok
 }
 
-// OnlyMachine returns a copy that has only what the process may use, and why it has no other figures.
-func (w *ProcessWindow) OnlyMachine(unknown string) *ProcessWindow {
-	if w == nil {
-		return nil
-	}
-	out := &ProcessWindow{Figures: map[ProcessFigure]float64{}, Machine: w.Machine, Unknown: unknown}
-	for _, f := range []ProcessFigure{ProcessProcessors, ProcessQuotaProcessors} {
-		if v, known := w.Value(f); known {
-			out.Figures[f] = v
-		}
-	}
-	return out
-}
-
 // Available is how many processors the process may use: its quota if it is set and smaller, else ProcessProcessors.
 func (w *ProcessWindow) Available() (float64, bool) {
 	processors, known := w.Value(ProcessProcessors)

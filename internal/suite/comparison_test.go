@@ -107,7 +107,7 @@ func TestClientsOfBothSidesAreTheSame(t *testing.T) {
 	}
 }
 
-// A suite that compares targets compares embedded members with others on purpose: the verdict stands, and says so.
+// A suite that compares targets compares data in memory with data on disks on purpose: the verdict stands, and says so.
 func TestTheComparedTargetsMayDiffer(t *testing.T) {
 	for axis, want := range map[v1alpha1.Axis]string{v1alpha1.AxisTargets: "The data of the candidate lay in memory.", v1alpha1.AxisLoads: ""} {
 		s := table(rounds(3), compared, func(s *v1alpha1.EtcdBenchmarkSuite) {

@@ -168,12 +168,12 @@ func TestStatusHasRoomAtItsMaxima(t *testing.T) {
 		run.Status.Conditions[0].Message = long
 		run.Status.Conditions = append(run.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionPassed, Status: metav1.ConditionFalse, Message: long})
 		run.Status.Target = &v1alpha1.TargetStatus{Members: []v1alpha1.MemberStatus{{ResidentMemoryBytes: new(int64(1 << 40))}}}
-		run.Status.Summary.Validity, run.Status.Summary.Fingerprint = &v1alpha1.Validity{Shared: v1alpha1.SharedProcess, Verdict: v1alpha1.ValidityClientBound, AddedPerMillion: new(int64(500_000))}, &v1alpha1.Fingerprint{Client: "12345678"}
+		run.Status.Summary.Validity, run.Status.Summary.Fingerprint = &v1alpha1.Validity{Shared: v1alpha1.SharedNode, Verdict: v1alpha1.ValidityClientBound, AddedPerMillion: new(int64(500_000))}, &v1alpha1.Fingerprint{Client: "12345678"}
 		run.Status.Summary.Members = []v1alpha1.MemberSummary{{WALFsync: &v1alpha1.MemberDuration{Count: 100, MeanNanoseconds: 700}}}
 		run.Status.Summary.Warnings = []string{
 			"the history that watchers read was compacted", "it is not known whether the failed or unanswered puts caused events",
 			"percentiles come from termination messages", "the target's members could not be listed", "reported no disturbance of type",
-			"an address of the target did not answer when client pods started", flushed, "The members were embedded",
+			"an address of the target did not answer when client pods started", flushed, "ran on one machine and shared its CPUs",
 		}
 		run.Status.Summary.Operations = nil
 		for i := range 16 {
@@ -197,7 +197,7 @@ func TestStatusHasRoomAtItsMaxima(t *testing.T) {
 			SuiteValue: v1alpha1.SuiteValue{Value: 3600e6, AtLeast: true, ErrorPerMillion: 100_000, Reason: v1alpha1.ReasonEnvironmentDiffers},
 			Rounds:     50, DeviationPerMillion: 1e6, Sessions: 200, SpreadPerMillion: 1e6,
 		}
-		s.Status.Baseline.Cells = append(s.Status.Baseline.Cells, v1alpha1.StoredCell{Cell: c.Name, Environment: v1alpha1.Environment{Client: "0123456789abcdef", Embedded: true, DataInMemory: true, ClientBound: true, AddedPerMillion: 500_000}, Invalid: 100, Values: []v1alpha1.StoredValue{v, v, v, v}})
+		s.Status.Baseline.Cells = append(s.Status.Baseline.Cells, v1alpha1.StoredCell{Cell: c.Name, Environment: v1alpha1.Environment{Client: "0123456789abcdef", DataInMemory: true, ClientBound: true, AddedPerMillion: 500_000}, Invalid: 100, Values: []v1alpha1.StoredValue{v, v, v, v}})
 	}
 	Update(s)
 	SetFinished(s, false, now)

@@ -19,13 +19,13 @@ func TestResult(t *testing.T) {
 	p := Plan(s)[0]
 	got := Result(s, p, finished("5000.5", passed(metav1.ConditionTrue), func(run *v1alpha1.EtcdBenchmark) {
 		run.Status.Target = &v1alpha1.TargetStatus{Members: []v1alpha1.MemberStatus{{ResidentMemoryBytes: new(int64(10))}, {}, {ResidentMemoryBytes: new(int64(30))}}}
-		run.Status.Summary.Validity = &v1alpha1.Validity{Shared: v1alpha1.SharedProcess}
+		run.Status.Summary.Validity = &v1alpha1.Validity{Shared: v1alpha1.SharedNode}
 		run.Status.Summary.Members = []v1alpha1.MemberSummary{{}, {WALFsync: &v1alpha1.MemberDuration{Count: 100, MeanNanoseconds: 700}}}
-		run.Status.Summary.Warnings = []string{flushed, "The members were embedded: so", flushed, "news"}
+		run.Status.Summary.Warnings = []string{flushed, "They ran on one machine and shared its CPUs", flushed, "news"}
 	}))
 	want := v1alpha1.SuiteResult{
 		Name: "nightly-1-1", Cell: "old/put/c1", Round: 1, Reason: v1alpha1.ReasonCompleted, Passed: metav1.ConditionTrue, ServerMemoryBytes: 20,
-		Environment: v1alpha1.Environment{Client: "a", Embedded: true, DataInMemory: true}, Warnings: []string{"EmbeddedMembers", "DataInMemory", "Other"},
+		Environment: v1alpha1.Environment{Client: "a", DataInMemory: true}, Warnings: []string{"OneMachine", "DataInMemory", "Other"},
 		Operations: []v1alpha1.SuiteOperation{{
 			Operation: spec.OperationPut, Succeeded: 990, Failed: 10, ThroughputMilliPerSecond: 5_000_500, MeanMicroseconds: 1500, P50Microseconds: 1000, P90Microseconds: 2000,
 		}},

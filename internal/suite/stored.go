@@ -124,9 +124,9 @@ func EnvironmentOf(all []v1alpha1.SuiteResult) (out v1alpha1.Environment) {
 	for _, r := range all {
 		if r.Invalid == "" {
 			clients = append(clients, r.Client)
-			out.Embedded, out.DataInMemory = out.Embedded || r.Embedded, out.DataInMemory || r.DataInMemory
+			out.DataInMemory = out.DataInMemory || r.DataInMemory
 			out.ClientBound, out.AddedPerMillion = out.ClientBound || r.ClientBound, max(out.AddedPerMillion, r.AddedPerMillion)
-			kinds[fmt.Sprint(r.Client, r.Embedded, r.DataInMemory)] = true
+			kinds[fmt.Sprint(r.Client, r.DataInMemory)] = true
 		}
 	}
 	switch {

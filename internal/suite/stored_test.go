@@ -99,7 +99,7 @@ func TestDoubtsAboutAStoredBaseline(t *testing.T) {
 		}
 	}
 	nothing := func(*v1alpha1.EtcdBenchmarkSuite) {}
-	onlyFirst := func(s *v1alpha1.EtcdBenchmarkSuite) { s.Status.Results[0].Embedded = true }
+	onlyFirst := func(s *v1alpha1.EtcdBenchmarkSuite) { s.Status.Results[0].DataInMemory = true }
 	for name, tc := range map[string]struct {
 		baseline, candidate change
 		want                v1alpha1.ComparisonReason
@@ -107,18 +107,18 @@ func TestDoubtsAboutAStoredBaseline(t *testing.T) {
 		"the same clients":  {client("a"), client("a"), ""},
 		"clients not known": {client(""), client("a"), v1alpha1.ReasonEnvironmentDiffers},
 		"neither known":     {client(""), client(""), v1alpha1.ReasonEnvironmentDiffers},
-		"embedded members": {nothing, func(s *v1alpha1.EtcdBenchmarkSuite) {
+		"data in memory": {nothing, func(s *v1alpha1.EtcdBenchmarkSuite) {
 			for i := range s.Status.Results {
-				s.Status.Results[i].Embedded = true
+				s.Status.Results[i].DataInMemory = true
 			}
 		}, v1alpha1.ReasonEnvironmentDiffers},
-		"embedded members in one round": {onlyFirst, func(s *v1alpha1.EtcdBenchmarkSuite) {
+		"data in memory in one round": {onlyFirst, func(s *v1alpha1.EtcdBenchmarkSuite) {
 			for i := range s.Status.Results {
-				s.Status.Results[i].Embedded = true
+				s.Status.Results[i].DataInMemory = true
 			}
 		}, v1alpha1.ReasonEnvironmentDiffers},
-		"embedded members in one round of each": {onlyFirst, onlyFirst, ""},
-		"other clients":                         {client("a"), client("b"), v1alpha1.ReasonEnvironmentDiffers},
+		"data in memory in one round of each": {onlyFirst, onlyFirst, ""},
+		"other clients":                       {client("a"), client("b"), v1alpha1.ReasonEnvironmentDiffers},
 		"clients that changed": {func(s *v1alpha1.EtcdBenchmarkSuite) {
 			client("a")(s)
 			s.Status.Results[len(s.Status.Results)-1].Client = "b"

@@ -19,7 +19,7 @@ const (
 )
 
 // OfEnvironment are the kinds of warnings that say for which targets a verdict holds at all. They stand first.
-var OfEnvironment = []string{"EmbeddedMembers", "DataInMemory"}
+var OfEnvironment = []string{"OneMachine", "DataInMemory"}
 
 // WarningsOf are the kinds of the warnings of a run that has a summary, each once.
 func WarningsOf(run *v1alpha1.EtcdBenchmark) (kinds []string) {

@@ -75,8 +75,11 @@ var profileAdvice = map[v1alpha1.ValidityCause]string{
 	v1alpha1.CauseLate: "Give client pods processors of their own. " + ownLoad,
 }
 
-// shared reports whether a client pod ran on the node of a member.
+// shared reports whether a client pod, or a pod of another run, ran on the node of a member.
 func shared(b *v1alpha1.EtcdBenchmark) v1alpha1.SharedWithMembers {
+	if e := b.Status.Ephemeral; e != nil && e.NodesShared {
+		return v1alpha1.SharedNode
+	}
 	for _, p := range b.Status.Pods {
 		if isMembersNode(b, p.Node) {
 			return v1alpha1.SharedNode

@@ -97,14 +97,22 @@ func membersMissing(b *v1alpha1.EtcdBenchmark, _ *results.Summary) *concern {
 	return &concern{v1alpha1.ReasonMembersMissing, fmt.Sprintf("The run found %s, and %d more were not ready when it started.", text.Plural(len(t.Endpoints), "member"), t.NotReady)}
 }
 
-// ownMembersLost: members that exist for the run did not live as long.
-func ownMembersLost(b *v1alpha1.EtcdBenchmark, _ *results.Summary) *concern {
+// ownMembersLost: members that exist for the run did not live as long. Their metrics may tell it before their nodes do.
+func ownMembersLost(b *v1alpha1.EtcdBenchmark, s *results.Summary) *concern {
 	if b.Status.Ephemeral == nil {
 		return nil
 	}
 	for i, p := range b.Status.Ephemeral.Pods {
 		if p.Lost != "" {
 			return &concern{v1alpha1.ReasonMembersLost, fmt.Sprintf("Member %d (%s) %s during the run.", i, p.Name, p.Lost)}
+		}
+	}
+	if s.Target == nil {
+		return nil
+	}
+	for _, m := range s.Target.Members {
+		if m.Window != nil && (strings.HasPrefix(m.Window.Unknown, results.UnknownRestarted) || strings.HasPrefix(m.Window.Unknown, results.UnknownAtEnd)) {
+			return &concern{v1alpha1.ReasonMembersLost, fmt.Sprintf("Member %s restarted during the run, or was gone at its end.", m.Label())}
 		}
 	}
 	return nil

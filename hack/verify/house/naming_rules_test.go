@@ -46,7 +46,7 @@ func namings() []naming {
 			},
 			files: []string{
 				"api/spec", "internal/workload/stores.go", "internal/datastore/datastore.go", "internal/runtest",
-				// It starts only embedded members of etcd.
+				// It starts only members of etcd.
 				"cmd/kubectl-etcdbench/internal/local/target.go",
 			},
 		},

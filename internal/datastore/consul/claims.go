@@ -99,14 +99,7 @@ func (s searcher) Names(ctx context.Context, folder string) ([]string, error) {
 
 func (s searcher) Nested(ctx context.Context, folder string) (prefixes []string, others bool, err error) {
 	names, err := s.names(ctx, folder, false, everything)
-	for _, name := range names {
-		if prefix, isMarker := strings.CutSuffix(name, ownership.MarkerOf("")); isMarker && strings.HasSuffix(prefix, "/") {
-			prefixes = append(prefixes, prefix)
-		}
-	}
-	others = slices.ContainsFunc(names, func(name string) bool {
-		return !slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
-	})
+	prefixes, others = ownership.NestedIn(names)
 	return prefixes, others, err
 }
 
@@ -118,15 +111,10 @@ func (s searcher) See(ctx context.Context, prefix string) (seen ownership.Seen, 
 	if err != nil {
 		return seen, err
 	}
-	if marker != nil {
-		seen.Owner, _ = ownership.OwnerIn(marker.Value)
-		seen.Marker = marker.Version
-	}
-	if seen.Pods, err = s.List(ctx, prefix+ownership.PodsFolder, "", 0); err != nil {
+	pods, err := s.List(ctx, prefix+ownership.PodsFolder, "", 0)
+	if err != nil {
 		return seen, err
 	}
-	seen.Pods = slices.DeleteFunc(seen.Pods, func(item ownership.Item) bool { return !ownership.IsPod(prefix, item.Name) })
 	names, err := s.names(ctx, prefix, false, everything)
-	seen.Keys = int64(len(names))
-	return seen, err
+	return ownership.SeenAt(prefix, marker, pods, int64(len(names))), err
 }

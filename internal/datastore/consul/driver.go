@@ -28,11 +28,11 @@ type Driver struct {
 	requests    load.RequestCounter
 	credentials func() (secrets.Credentials, error)
 	// control sends what is not load. turn counts the temporary errors: the next request goes to the next address.
-	control func() (*http.Client, error)
+	control func() (*link, error)
 	turn    atomic.Int64
 
-	mutex   sync.Mutex
-	clients []*http.Client
+	mutex sync.Mutex
+	links []*link
 }
 
 var (
@@ -45,7 +45,7 @@ var (
 func New(p plan.Plan, index int) *Driver {
 	d := &Driver{plan: p, index: index, addresses: remote.NewAddresses(p, index)}
 	d.credentials = sync.OnceValues(func() (secrets.Credentials, error) { return secrets.Read(p.Target) })
-	d.control = sync.OnceValues(func() (*http.Client, error) { return d.newClient(controlConnections, answerTimeout) })
+	d.control = sync.OnceValues(func() (*link, error) { return d.open(controlConnections, answerTimeout) })
 	d.run = &ownership.Run{Prefix: p.Prefix, UID: p.RunUID, Pod: index, Things: p.WrittenKeys(), RequestTimeoutSeconds: p.Load.RequestTimeoutSeconds}
 	d.Ownership, d.TargetLock = ownership.New(d.run, d.ownClaims(d.run)), ownership.NewTargetLock(d.run, &targetLock{kv: kv{d}})
 	return d
@@ -54,18 +54,18 @@ func New(p plan.Plan, index int) *Driver {
 // Connect implements load.Driver. Each connection stays with one address: after a loss it reconnects to the same one.
 func (d *Driver) Connect(ctx context.Context, connection int) (load.Conn, error) {
 	endpoint := d.addresses.Of(connection)
-	client, err := d.newClient(1, 0)
+	l, err := d.open(1, 0)
 	if err == nil {
 		// The connection is open before the load.
 		err = remote.Repeat(ctx, passes, func(ctx context.Context) error {
-			_, _, err := d.send(ctx, client, endpoint, statusLeader, everything)
+			_, _, err := l.send(ctx, endpoint, statusLeader, everything)
 			return err
 		})
 	}
 	if err != nil {
-		return nil, d.settled(ctx, err, endpoint)
+		return nil, remote.Settled(ctx, err, d.explain, endpoint)
 	}
-	return &conn{d, client, endpoint}, nil
+	return &conn{l, endpoint}, nil
 }
 
 // Requests implements load.Driver.
@@ -75,49 +75,39 @@ func (d *Driver) Requests() map[spec.RPC]map[results.Phase]uint64 { return d.req
 func (d *Driver) Close() error {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
-	for _, client := range d.clients {
-		client.CloseIdleConnections()
+	for _, l := range d.links {
+		l.CloseIdleConnections()
 	}
 	return nil
 }
 
-// operations has, for each operation that the driver knows, its request. A read returns JSON with the value in base64, as for
-// Consul's own library.
-var operations = map[spec.Operation]func(*load.Request) request{
-	spec.OperationPut: func(req *load.Request) request {
-		return put(spec.RPCKVPut, kvPath+string(req.Key), bytes.Clone(req.Value))
-	},
-	spec.OperationRange: func(req *load.Request) request {
-		if req.Consistency == spec.Serializable {
-			return get(spec.RPCKVGet, kvPath+string(req.Key)+"?stale")
-		}
-		return get(spec.RPCKVGet, kvPath+string(req.Key)+"?consistent")
-	},
-}
-
 // conn is a connection of the load. HTTP/1.1 carries one request at a time.
 type conn struct {
-	driver   *Driver
-	client   *http.Client
+	*link
 	endpoint string
 }
 
-// Do implements load.Conn. Sent is just before net/http gets the request: the service time includes a dial after a loss.
+// Do implements load.Conn. Sent is just before net/http gets the request: the service time includes a dial after a loss. A read
+// returns JSON with the value in base64, as for Consul's own library.
 func (c *conn) Do(ctx context.Context, req *load.Request, resp *load.Response) {
-	known := operations[req.Operation]
-	if known == nil {
+	r := get(spec.RPCKVGet, kvPath+string(req.Key)+"?consistent")
+	switch {
+	case req.Operation == spec.OperationPut:
+		r = put(spec.RPCKVPut, kvPath+string(req.Key), bytes.Clone(req.Value))
+	case req.Operation != spec.OperationRange:
 		resp.Unknown(req.Operation)
 		return
+	case req.Consistency == spec.Serializable:
+		r = get(spec.RPCKVGet, kvPath+string(req.Key)+"?stale")
 	}
 	ctx, cancel := context.WithTimeout(ctx, req.Timeout)
 	defer cancel()
-	r := known(req)
 	*resp = load.Response{Sent: load.Now()}
-	body, found, err := c.driver.send(ctx, c.client, c.endpoint, r, everything)
+	body, found, err := c.send(ctx, c.endpoint, r, everything)
 	resp.Received = load.Now()
 	switch {
 	case err != nil:
-		resp.Code, resp.Detail = codeOf(err), err.Error()
+		resp.Code, resp.Detail = kindOf(err).code, err.Error()
 	case !found:
 		resp.Code, resp.Detail = load.CodeNotFound, req.Missing(0)
 	case r.method == http.MethodPut && !isTrue(body):

@@ -2,8 +2,8 @@ package consul
 
 import (
 	"bytes"
-	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -52,77 +52,81 @@ const (
 	answerTimeout = 5 * time.Second
 )
 
-// newClient returns a client without compression, which costs both sides processor time.
-func (d *Driver) newClient(connections int, timeout time.Duration) (*http.Client, error) {
+// link is connections to servers. They are opened when they are needed.
+type link struct {
+	*http.Transport
+	driver        *Driver
+	scheme, token string
+}
+
+// open returns a link with at most this many connections to a server, bounded as remote.Transport does.
+func (d *Driver) open(connections int, each time.Duration) (*link, error) {
 	creds, err := d.credentials()
 	if err != nil {
 		return nil, err
 	}
-	transport := &http.Transport{
-		MaxConnsPerHost: connections, MaxIdleConnsPerHost: connections, DisableCompression: true, ResponseHeaderTimeout: timeout,
-		DialContext:         (&net.Dialer{Timeout: cmp.Or(timeout, remote.Redial)}).DialContext,
-		TLSHandshakeTimeout: cmp.Or(timeout, 3*remote.Redial),
-	}
+	l := &link{driver: d, scheme: "http://", token: creds.Auth[plan.TokenFile]}
+	var config *tls.Config
 	if creds.TLS != nil {
-		transport.TLSClientConfig = creds.TLS.Config.Clone()
+		l.scheme, config = "https://", creds.TLS.Config
 	}
-	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	l.Transport = remote.Transport(config, connections, each)
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
-	d.clients = append(d.clients, client)
-	return client, nil
+	d.links = append(d.links, l)
+	return l, nil
 }
 
 // send sends a request to an address, and reads at most this many bytes of the response. found is false for a missing key.
-func (d *Driver) send(ctx context.Context, client *http.Client, endpoint string, r request, most int64) (body []byte, found bool, err error) {
-	creds, err := d.credentials()
-	if err != nil {
-		return nil, false, err
-	}
-	scheme := "http://"
-	if creds.TLS != nil {
-		scheme = "https://"
-	}
+func (l *link) send(ctx context.Context, endpoint string, r request, most int64) (body []byte, found bool, err error) {
 	// net/http sends a GET again if its connection breaks. That is counted, and a request of the load has failed then.
 	var sent atomic.Int32
 	phase := load.PhaseOf(ctx)
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() {
 		sent.Add(1)
-		d.requests.Add(r.rpc, phase)
+		l.driver.requests.Add(r.rpc, phase)
 	}})
-	ask, err := http.NewRequestWithContext(ctx, r.method, scheme+endpoint+r.path, bytes.NewReader(r.body))
+	ask, err := http.NewRequestWithContext(ctx, r.method, l.scheme+endpoint+r.path, bytes.NewReader(r.body))
 	if err != nil {
 		return nil, false, err
 	}
-	if token := creds.Auth[plan.TokenFile]; token != "" {
-		ask.Header["X-Consul-Token"] = []string{token}
+	if l.token != "" {
+		ask.Header["X-Consul-Token"] = []string{l.token}
 	}
-	response, err := client.Do(ask)
+	// A round trip follows no redirect.
+	response, err := l.RoundTrip(ask)
 	if err != nil {
 		return nil, false, err
 	}
 	defer response.Body.Close()
 	body, err = io.ReadAll(io.LimitReader(response.Body, most))
-	if found = response.StatusCode == http.StatusOK; err == nil && !found && response.StatusCode != http.StatusNotFound {
+	found = response.StatusCode == http.StatusOK
+	switch {
+	case err != nil:
+	case !found && response.StatusCode != http.StatusNotFound:
 		err = &refusal{response.StatusCode, strings.TrimSpace(string(body))}
-	}
-	if err == nil && sent.Load() > 1 && phase != results.PhaseControl {
+	case sent.Load() > 1 && phase != results.PhaseControl:
 		err = errBroken
 	}
 	return body, found, err
 }
 
-// ask sends a request that is not load until it is answered, or fails with an error that is not temporary: each can be
-// repeated safely. Pods begin with different addresses. After a temporary error the next address follows.
-func (d *Driver) ask(ctx context.Context, r request, most int64) (body []byte, found bool, err error) {
-	client, err := d.control()
+// sendControl sends a request that is not load to an address.
+func (d *Driver) sendControl(ctx context.Context, endpoint string, r request, most int64) (body []byte, found bool, err error) {
+	l, err := d.control()
 	if err != nil {
 		return nil, false, err
 	}
+	return l.send(ctx, endpoint, r, most)
+}
+
+// ask sends a request that is not load until it is answered, or fails with an error that is not temporary: each can be
+// repeated safely. Pods begin with different addresses. After a temporary error the next address follows.
+func (d *Driver) ask(ctx context.Context, r request, most int64) (body []byte, found bool, err error) {
 	all := d.addresses.Loaded()
 	err = remote.Repeat(ctx, passes, func(ctx context.Context) (err error) {
 		turn := d.turn.Load()
-		body, found, err = d.send(ctx, client, all[(int64(d.index)+turn)%int64(len(all))], r, most)
+		body, found, err = d.sendControl(ctx, all[(int64(d.index)+turn)%int64(len(all))], r, most)
 		if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() && ctx.Err() == nil {
 			err = errors.Join(errNoAnswer, err)
 		}
@@ -133,6 +137,15 @@ func (d *Driver) ask(ctx context.Context, r request, most int64) (body []byte, f
 		return err
 	})
 	return body, found, err
+}
+
+// read reads JSON, unless the key is missing.
+func (d *Driver) read(ctx context.Context, r request, into any) error {
+	body, found, err := d.ask(ctx, r, everything)
+	if err == nil && found && json.Unmarshal(body, into) != nil {
+		err = errNotConsul
+	}
+	return err
 }
 
 // Most bytes of a response. Consul has no pages, and puts all names into one response: often its start is enough.
@@ -176,109 +189,77 @@ func (r *refusal) Error() string { return fmt.Sprintf("HTTP %d: %.200s", r.statu
 
 func (r *refusal) says(what string) bool { return strings.Contains(r.reason, what) }
 
-// denied is what a refused operation of a transaction says; other requests have a status of their own.
-const denied = "Permission denied"
-
-const codeUnknown, codeDenied = "Unknown", "PermissionDenied"
+const codeUnknown, codeDenied, codeTooLarge = "Unknown", "PermissionDenied", "OutOfRange"
 
 var (
-	// errNoAnswer: a server did not respond in time. Another one may.
-	errNoAnswer  = errors.New("the server does not answer")
 	errNoLeader  = errors.New("the servers have no leader")
 	errNotConsul = errors.New("the answer is not one of Consul")
 	errBroken    = errors.New("the connection broke, and net/http sent the request again")
+	// errNoAnswer: a server did not respond in time. Another one may.
+	errNoAnswer = errors.New("the server does not answer")
+	// temporary are errors of the network, beside those of remote. A wrong address or certificate is none.
+	temporary = []error{errNoAnswer, io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, syscall.EHOSTUNREACH, syscall.ENETUNREACH}
 )
 
 // whileElecting are parts of what servers answer while they elect a leader: those that forward a request, and the leader itself.
 var whileElecting = []string{"No cluster leader", "rpc error", "leadership", "not the leader", "Not ready to serve", "raft apply failed"}
 
-// codeOf returns the code of an error, by which all drivers call it.
-func codeOf(err error) string {
-	if r, ok := errors.AsType[*refusal](err); ok {
-		switch {
-		case r.status == http.StatusForbidden, r.says(denied):
-			return codeDenied
-		case r.status == http.StatusRequestEntityTooLarge:
-			return "OutOfRange"
-		case r.status == http.StatusTooManyRequests:
-			return "ResourceExhausted"
-		case r.status >= http.StatusInternalServerError && slices.ContainsFunc(whileElecting, r.says):
-			return load.CodeUnavailable
-		}
-		return codeUnknown
-	}
-	switch _, ofNetwork := errors.AsType[net.Error](err); {
-	case errors.Is(err, errNoLeader), errors.Is(err, errNoAnswer), errors.Is(err, errBroken):
-		return load.CodeUnavailable
-	case errors.Is(err, context.DeadlineExceeded):
-		return load.CodeDeadlineExceeded
-	case errors.Is(err, context.Canceled):
-		return load.CodeCanceled
-	case ofNetwork, errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return load.CodeUnavailable
-	}
-	return codeUnknown
+// kind is what the driver knows about an error.
+type kind struct {
+	// code is the one by which all drivers call the error.
+	code string
+	// passes: the error can be temporary.
+	passes bool
+	reason results.FailureReason
+	what   string
 }
+
+func kindOf(err error) kind {
+	r, refused := errors.AsType[*refusal](err)
+	if !refused {
+		r = new(refusal)
+	}
+	switch {
+	case r.says("ACL not found"):
+		return kind{codeDenied, false, results.FailureAuthenticationFailed, "does not know the token; check spec.target.auth"}
+	case r.status == http.StatusForbidden, r.says("Permission denied"): // The second one is of an operation of a transaction.
+		return kind{codeDenied, false, results.FailureAuthenticationFailed, "does not permit this; give a token in spec.target.auth whose policy " +
+			"has key_prefix with policy = \"write\" for the run's prefix: etcdbench/, or spec.target.keyPrefix"}
+	case r.status == http.StatusTooManyRequests:
+		return kind{"ResourceExhausted", false, results.FailureTargetUnhealthy, "takes no further connection from this address " +
+			"(limits.http_max_conns_per_client, 200 by default); lower spec.load.connections, raise spec.load.pods, or raise the limit"}
+	case r.says("HTTP request to an HTTPS server"):
+		reason, what := secrets.Explain(secrets.ErrServesTLS)
+		return kind{codeUnknown, false, reason, what}
+	case errors.Is(err, errNoLeader), r.status >= http.StatusInternalServerError && slices.ContainsFunc(whileElecting, r.says):
+		return kind{load.CodeUnavailable, true, results.FailureNoQuorum, "has no leader: a majority of the servers is not up, or they do not reach each other"}
+	case r.status == http.StatusRequestEntityTooLarge:
+		return kind{codeTooLarge, false, results.FailureTargetUnhealthy, "refuses a request"}
+	case refused:
+		return kind{codeUnknown, false, results.FailureTargetUnhealthy, "refuses a request"}
+	case errors.Is(err, errNotConsul):
+		return kind{codeUnknown, false, results.FailureTargetUnhealthy, "does not answer as Consul does; check that it is the HTTP port of a Consul server"}
+	case slices.ContainsFunc(temporary, func(known error) bool { return errors.Is(err, known) }):
+		return kind{code: load.CodeUnavailable, passes: true}
+	case errors.Is(err, context.DeadlineExceeded):
+		return kind{code: load.CodeDeadlineExceeded, passes: remote.Passes(err)}
+	case errors.Is(err, context.Canceled):
+		return kind{code: load.CodeCanceled}
+	}
+	return kind{code: load.CodeUnavailable, passes: remote.Passes(err)}
+}
+
+func passes(err error) bool { return kindOf(err).passes }
 
 // isDenied reports whether the token does not give the right.
-func isDenied(err error) bool { return err != nil && codeOf(err) == codeDenied }
-
-func hasStatus(err error, status int) bool {
-	r, ok := errors.AsType[*refusal](err)
-	return ok && r.status == status
-}
-
-// passes returns whether an error can be temporary. A wrong address or certificate is not.
-func passes(err error) bool {
-	_, answered := errors.AsType[*refusal](err)
-	temporary := []error{
-		errNoLeader, errNoAnswer, io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, syscall.EHOSTUNREACH, syscall.ENETUNREACH,
-	}
-	return answered && codeOf(err) == load.CodeUnavailable || remote.Passes(err) ||
-		slices.ContainsFunc(temporary, func(known error) bool { return errors.Is(err, known) })
-}
-
-// settled is the error that a method of the driver returns: the reason why ctx ended, if it has.
-func (d *Driver) settled(ctx context.Context, err error, endpoint string) error {
-	if err != nil && ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return d.explain(err, endpoint)
-}
+func isDenied(err error) bool { return err != nil && kindOf(err).code == codeDenied }
 
 // explain adds a reason and advice to an error of an address.
 func (d *Driver) explain(err error, endpoint string) error {
 	if creds, wrong := d.credentials(); wrong == nil {
 		err = creds.TLS.Refusal(err)
 	}
-	return remote.Explain(err, endpoint, ofServers, secrets.Explain, func(err error) (results.FailureReason, string) {
-		return remote.Network("Consul", err)
-	})
-}
-
-// ofServers explains errors that are specific to Consul, and how net/http says that the other side does without TLS.
-func ofServers(err error) (results.FailureReason, string) {
-	r, refused := errors.AsType[*refusal](err)
-	switch code := codeOf(err); {
-	case errors.Is(err, errNoLeader), refused && code == load.CodeUnavailable:
-		return results.FailureNoQuorum, "has no leader: a majority of the servers is not up, or they do not reach each other"
-	case errors.Is(err, errNotConsul):
-		return results.FailureTargetUnhealthy, "does not answer as Consul does; check that it is the HTTP port of a Consul server"
-	case strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
-		return secrets.Explain(secrets.ErrServesPlain)
-	case !refused:
-		return "", ""
-	case r.says("HTTP request to an HTTPS server"):
-		return secrets.Explain(secrets.ErrServesTLS)
-	case r.says("ACL not found"):
-		return results.FailureAuthenticationFailed, "does not know the token; check spec.target.auth"
-	case code == codeDenied:
-		return results.FailureAuthenticationFailed, "does not permit this; give a token in spec.target.auth whose policy has key_prefix " +
-			"with policy = \"write\" for the run's prefix: etcdbench/, or spec.target.keyPrefix"
-	case r.status == http.StatusTooManyRequests:
-		return results.FailureTargetUnhealthy, "takes no further connection from this address " +
-			"(limits.http_max_conns_per_client, 200 by default); lower spec.load.connections, raise " +
-			"spec.load.pods, or raise the limit"
-	}
-	return results.FailureTargetUnhealthy, "refuses a request"
+	ofServers := func(err error) (results.FailureReason, string) { k := kindOf(err); return k.reason, k.what }
+	ofNetwork := func(err error) (results.FailureReason, string) { return remote.Network("Consul", err) }
+	return remote.Explain(err, endpoint, ofServers, secrets.Explain, ofNetwork)
 }

@@ -52,13 +52,14 @@ func TestCodesOfErrors(t *testing.T) {
 		"a new leader":             {&refusal{500, "Not ready to serve consistent reads"}, load.CodeUnavailable, true},
 		"another error":            {&refusal{500, "disk full"}, "Unknown", false},
 		"without a right":          {&refusal{403, "Permission denied"}, "PermissionDenied", false},
+		"a token that is gone":     {&refusal{500, "rpc error making call: ACL not found"}, "PermissionDenied", false},
 		"a large value":            {&refusal{413, "too large"}, "OutOfRange", false},
 		"too many connections":     {&refusal{429, "limit"}, "ResourceExhausted", false},
 		"a host that is gone":      {&net.OpError{Op: "dial", Err: syscall.EHOSTUNREACH}, load.CodeUnavailable, true},
 		"a broken connection":      {fmt.Errorf("write: %w", &net.OpError{Op: "write", Err: syscall.EPIPE}), load.CodeUnavailable, true},
 		"the time-out":             {context.DeadlineExceeded, load.CodeDeadlineExceeded, false},
 	} {
-		if code, pass := codeOf(tc.err), passes(tc.err); code != tc.code || pass != tc.pass {
+		if code, pass := kindOf(tc.err).code, passes(tc.err); code != tc.code || pass != tc.pass {
 			t.Errorf("%s: got %s, temporary %t; wanted %s, %t", name, code, pass, tc.code, tc.pass)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/remote"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
 )
@@ -24,17 +25,14 @@ type entry struct {
 	CreateIndex, ModifyIndex int64
 }
 
-// read reads the keys of a path.
-func (k kv) read(ctx context.Context, path string) (found []entry, err error) {
-	body, exists, err := k.ask(ctx, get(spec.RPCKVGet, path), everything)
-	if err == nil && exists {
-		err = json.Unmarshal(body, &found)
-	}
+// entries returns the keys of a path.
+func (k kv) entries(ctx context.Context, path string) (found []entry, err error) {
+	err = k.read(ctx, get(spec.RPCKVGet, path), &found)
 	return found, err
 }
 
 func (k kv) Get(ctx context.Context, key string) (*ownership.Item, error) {
-	found, err := k.read(ctx, pathOf(key)+"?consistent")
+	found, err := k.entries(ctx, pathOf(key)+"?consistent")
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
@@ -51,7 +49,7 @@ func (k kv) List(ctx context.Context, folder, after string, _ int64) (items []ow
 	case after != "":
 	case strings.HasSuffix(folder, ownership.PodsFolder):
 		var found []entry
-		found, err = k.read(ctx, pathOf(folder)+"?recurse&consistent")
+		found, err = k.entries(ctx, pathOf(folder)+"?recurse&consistent")
 		for _, e := range found {
 			items = append(items, itemOf(e))
 		}
@@ -116,10 +114,10 @@ func (k kv) DeleteIf(ctx context.Context, guard ownership.Key, keys []ownership.
 
 // Settle implements ownership.LockStore and ownership.Searcher.
 func (k kv) Settle(ctx context.Context, err error) error {
-	return k.settled(ctx, err, k.addresses.String())
+	return remote.Settled(ctx, err, k.explain, k.addresses.String())
 }
 
-func (kv) IsTooLarge(err error) bool { return hasStatus(err, http.StatusRequestEntityTooLarge) }
+func (kv) IsTooLarge(err error) bool { return err != nil && kindOf(err).code == codeTooLarge }
 
 // targetLock is ownership.LockStore for Consul: a key that a session holds, and that goes with the session. Each pod renews
 // the session. Consul ends a session that was not renewed for twice its TTL, which is load.LockTTL here; after a change of its
@@ -143,7 +141,7 @@ func orNoLock(err error) error {
 }
 
 func (l *targetLock) SeeLock(ctx context.Context) (seen ownership.LockSeen, err error) {
-	found, err := l.read(ctx, pathOf(ownership.LockKey)+"?consistent")
+	found, err := l.entries(ctx, pathOf(ownership.LockKey)+"?consistent")
 	if err != nil || len(found) == 0 || found[0].Session == "" {
 		return seen, orNoLock(err)
 	}
@@ -154,11 +152,7 @@ func (l *targetLock) SeeLock(ctx context.Context) (seen ownership.LockSeen, err 
 // MakeLock leaves a session that gets no lock to expire.
 func (l *targetLock) MakeLock(ctx context.Context, content []byte) (made bool, err error) {
 	var session struct{ ID string }
-	body, _, err := l.ask(ctx, put(spec.RPCSessionCreate, "/v1/session/create", newSession), everything)
-	if err == nil {
-		err = json.Unmarshal(body, &session)
-	}
-	if err == nil {
+	if err = l.read(ctx, put(spec.RPCSessionCreate, "/v1/session/create", newSession), &session); err == nil {
 		made, err = l.change(ctx, put(spec.RPCKVPut, kvPath+ownership.LockKey+"?acquire="+session.ID, content))
 	}
 	return made, orNoLock(err)

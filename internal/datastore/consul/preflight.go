@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"net/http"
 	"slices"
 	"time"
 
@@ -36,17 +35,13 @@ type health struct {
 
 // healthOf asks an address.
 func (d *Driver) healthOf(ctx context.Context, endpoint string) (h health, err error) {
-	client, err := d.control()
-	if err != nil {
-		return h, err
-	}
 	for _, part := range []struct {
 		request
 		into any
 	}{
 		{statusLeader, &h.leader}, {get(spec.RPCStatusPeers, "/v1/status/peers"), &h.peers}, {get(spec.RPCAgentSelf, "/v1/agent/self"), &h},
 	} {
-		body, _, err := d.send(ctx, client, endpoint, part.request, everything)
+		body, _, err := d.sendControl(ctx, endpoint, part.request, everything)
 		switch {
 		case isDenied(err) && part.rpc == spec.RPCAgentSelf:
 		case err != nil:
@@ -70,27 +65,19 @@ func (h health) state() members.State {
 // Preflight implements load.Driver.
 func (d *Driver) Preflight(ctx context.Context) (*results.Target, members.View, error) {
 	target, view, err := d.preflight(ctx)
-	return target, view, d.settled(ctx, err, d.addresses.String())
+	return target, view, remote.Settled(ctx, err, d.explain, d.addresses.String())
 }
 
 func (d *Driver) preflight(ctx context.Context) (*results.Target, members.View, error) {
 	if _, err := d.credentials(); err != nil {
 		return nil, members.View{}, err
 	}
-	endpoints := d.plan.Target.Endpoints
-	all := make([]health, len(endpoints))
-	errs := remote.All(endpoints, func(i int) error {
-		return d.explain(remote.Repeat(ctx, passes, func(ctx context.Context) (err error) {
-			all[i], err = d.healthOf(ctx, endpoints[i])
-			return err
-		}), endpoints[i])
-	})
-	reached, skipped, err := d.addresses.Skip(errs)
+	all, skipped, err := remote.Ask(ctx, d.addresses, passes, d.explain, d.healthOf)
 	if err != nil {
 		return nil, members.View{}, err
 	}
 	target, view := &results.Target{Skipped: skipped}, members.View{At: time.Now(), Members: map[string]members.State{}}
-	for i, h := range remote.Pick(all, reached) {
+	for i, h := range all {
 		endpoint := d.addresses.Loaded()[i]
 		if i == 0 {
 			view.Voters = h.peers
@@ -125,21 +112,15 @@ func (d *Driver) checkLimits(endpoint string, h health) error {
 // tenants are systems that keep their data in Consul, by the folders of their keys.
 var tenants = map[string]string{"vault/": "Vault", "nomad/": "Nomad"}
 
-// guard refuses a Consul that another system depends on.
+// guard refuses a Consul that another system depends on, as far as the token may read.
 func (d *Driver) guard(ctx context.Context) error {
-	for folder, name := range tenants {
-		found, err := kv{d}.List(ctx, folder, "", 1)
-		switch {
-		case isDenied(err), d.plan.Guard.AcknowledgeControlPlane:
-		case err != nil:
-			return err
-		case len(found) > 0:
-			return load.Errorf(results.FailureControlPlaneTarget,
-				"%s holds keys under %s, which %s uses: a load can take that system down. Name another Consul, or set spec.guard.acknowledgeControlPlane: true to load this one",
-				d.addresses.String(), folder, name)
+	return d.addresses.Guard("Consul", tenants, func(folder string) (bool, error) {
+		found, err := d.names(ctx, folder, true, itsStart)
+		if isDenied(err) {
+			return false, nil
 		}
-	}
-	return nil
+		return len(found) > 0, err
+	})
 }
 
 // checkRights sends a transaction that changes nothing, because the marker never has this index. Consul checks the rights on
@@ -154,29 +135,22 @@ func (d *Driver) checkRights(ctx context.Context) error {
 
 // View implements load.Observer.
 func (d *Driver) View(ctx context.Context) members.View {
-	view := members.View{At: time.Now(), Members: map[string]members.State{}}
-	endpoints := d.addresses.Loaded()
-	all := make([]health, len(endpoints))
-	for i, err := range remote.All(endpoints, func(i int) (err error) {
-		all[i], err = d.healthOf(ctx, endpoints[i])
-		return d.explain(err, endpoints[i])
-	}) {
-		if err != nil {
-			view.Members[remote.Hashed(endpoints[i])] = members.State{Problem: err.Error()}
-			continue
+	began, peers := time.Now(), make(chan []string, len(d.plan.Target.Endpoints))
+	states := d.addresses.States(func(endpoint string) (members.State, error) {
+		h, err := d.healthOf(ctx, endpoint)
+		if err == nil {
+			peers <- h.peers
 		}
-		view.Voters, view.Members[remote.Hashed(endpoints[i])] = all[i].peers, all[i].state()
-	}
-	return view
+		return h.state(), d.explain(err, endpoint)
+	})
+	close(peers)
+	return members.View{At: began, Members: states, Voters: <-peers}
 }
 
 // Answers implements load.Prober, with a read that the leader confirms with a majority.
 func (d *Driver) Answers(ctx context.Context) bool {
 	return remote.Answered(ctx, d.plan.Target.Endpoints, func(ctx context.Context, endpoint string) bool {
-		client, err := d.control()
-		if err == nil {
-			_, _, err = d.send(ctx, client, endpoint, get(spec.RPCKVGet, kvPath+d.run.Marker()+"?consistent"), everything)
-		}
-		return err == nil || hasStatus(err, http.StatusForbidden)
+		_, _, err := d.sendControl(ctx, endpoint, get(spec.RPCKVGet, kvPath+d.run.Marker()+"?consistent"), everything)
+		return err == nil || isDenied(err)
 	})
 }

@@ -22,7 +22,7 @@ func (d *Driver) answers(ctx context.Context, endpoint string) bool {
 	if err != nil {
 		return false
 	}
-	config := d.config(creds, endpoint)
+	config := d.config(creds, nil, endpoint)
 	config.Context = ctx
 	client, err := clientv3.New(config)
 	if err == nil {

@@ -74,7 +74,7 @@ func (c *claims) Walk() ownership.Walker { return c.walk(c) }
 func (c *claims) Delete(ctx context.Context, s ownership.Batch, released int64) (done bool, err error) {
 	first, after := s.Keys[0].Name, s.Keys[len(s.Keys)-1].Name+"\x00"
 	guards := []clientv3.Cmp{c.owns(), c.noPodWrites()}
-	var deletions []clientv3.Op
+	deletions := make([]clientv3.Op, 0, len(s.Keys))
 	if s.Alone {
 		guards, deletions = append(guards, unchanged(first, after, released)), []clientv3.Op{clientv3.OpDelete(first, clientv3.WithRange(after))}
 	} else {
@@ -173,6 +173,8 @@ type numberWalker struct {
 	keys   workload.KeyWriter
 	// count is the number of key numbers, next the lowest one whose key may exist.
 	count, next int64
+	// name is a buffer.
+	name []byte
 	// atOnce is the length of a block.
 	atOnce, ahead int64
 }
@@ -210,14 +212,18 @@ func (w *numberWalker) Next(ctx context.Context, _ int64) (page []ownership.Batc
 	return page, false, nil
 }
 
-func (w *numberWalker) batch(from, to int64) (s ownership.Batch) {
+func (w *numberWalker) batch(from, to int64) ownership.Batch {
+	s := ownership.Batch{Keys: make([]ownership.Key, 0, to-from)}
 	for number := from; number < to; number++ {
 		s.Keys = append(s.Keys, ownership.Key{Name: w.key(number)})
 	}
 	return s
 }
 
-func (w *numberWalker) key(number int64) string { return string(w.keys.AppendKey(nil, number)) }
+func (w *numberWalker) key(number int64) string {
+	w.name = w.keys.AppendKey(w.name[:0], number)
+	return string(w.name)
+}
 
 // after is the key that follows the key of a number.
 func (w *numberWalker) after(number int64) string { return w.key(number) + "\x00" }

@@ -38,20 +38,18 @@ func (d *Driver) dialForLoad(ctx context.Context, endpoint string) (*clientv3.Cl
 	if err != nil {
 		return nil, err
 	}
-	noting := &answerer{all: &d.answerers, address: endpoint}
-	config := d.config(creds, endpoint)
-	config.DialOptions = append(config.DialOptions, noting.options()...)
-	return d.dialWith(ctx, creds, config, endpoint)
+	return d.dialWith(ctx, creds, &answerer{all: &d.answerers, address: endpoint}, endpoint)
 }
 
 // dialAs does not log in if there is no user.
 func (d *Driver) dialAs(ctx context.Context, creds *credentials, endpoints ...string) (*clientv3.Client, error) {
-	return d.dialWith(ctx, creds, d.config(creds, endpoints...), endpoints[0])
+	return d.dialWith(ctx, creds, nil, endpoints...)
 }
 
-// dialWith explains errors as those of this endpoint.
-func (d *Driver) dialWith(ctx context.Context, creds *credentials, config clientv3.Config, endpoint string) (*clientv3.Client, error) {
-	client, err := clientv3.New(config)
+// dialWith explains errors as those of the first endpoint.
+func (d *Driver) dialWith(ctx context.Context, creds *credentials, noting *answerer, endpoints ...string) (*clientv3.Client, error) {
+	endpoint := endpoints[0]
+	client, err := clientv3.New(d.config(creds, noting, endpoints...))
 	if err != nil {
 		return nil, explain(err, endpoint)
 	}
@@ -67,7 +65,7 @@ func (d *Driver) dialWith(ctx context.Context, creds *credentials, config client
 }
 
 // config leaves it to the server which requests are too large.
-func (d *Driver) config(creds *credentials, endpoints ...string) clientv3.Config {
+func (d *Driver) config(creds *credentials, noting *answerer, endpoints ...string) clientv3.Config {
 	return clientv3.Config{
 		Endpoints:            urls(endpoints, creds.tls != nil),
 		TLS:                  creds.tls.Clone(),
@@ -77,7 +75,7 @@ func (d *Driver) config(creds *credentials, endpoints ...string) clientv3.Config
 		Logger:               zap.NewNop(),
 		DialKeepAliveTime:    keepAliveTime,
 		DialKeepAliveTimeout: keepAliveTimeout,
-		DialOptions:          d.dialOptions(creds),
+		DialOptions:          d.dialOptions(creds, noting),
 	}
 }
 
@@ -88,8 +86,8 @@ var redial = grpc.ConnectParams{
 	MinConnectTimeout: dialTimeout,
 }
 
-func (d *Driver) dialOptions(creds *credentials) []grpc.DialOption {
-	s := sender{driver: d}
+func (d *Driver) dialOptions(creds *credentials, noting *answerer) []grpc.DialOption {
+	s := sender{driver: d, noting: noting}
 	if creds.username != "" {
 		s.tokens = d.tokens()
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	"google.golang.org/grpc/codes"
@@ -56,17 +55,8 @@ func explainNetwork(err error) (results.FailureReason, string) {
 	return remote.Network("etcd", err)
 }
 
-// settled is the error that a method of the driver returns: the reason why ctx ended, if it has, and otherwise the
-// explanation.
 func settled(ctx context.Context, err error, endpoint string) error {
-	if err != nil && ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if deadline, ok := ctx.Deadline(); err != nil && ok && !time.Now().Before(deadline) {
-		// gRPC has noticed the deadline just before ctx does.
-		return context.DeadlineExceeded
-	}
-	return explain(err, endpoint)
+	return remote.Settled(ctx, err, explain, endpoint)
 }
 
 func explainAuth(err error) (results.FailureReason, string) {

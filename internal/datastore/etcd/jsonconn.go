@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"path"
 	"strings"
@@ -51,9 +50,8 @@ func (j jsonTransport) check(ctx context.Context, endpoint string) error {
 // gateway is one connection to the gRPC gateway of one member, with HTTP/1.1 and JSON. It carries one request at a time.
 type gateway struct {
 	sender
-	noting *answerer
-	url    string
-	http   *http.Transport
+	url  string
+	http *http.Transport
 }
 
 var _ grpc.ClientConnInterface = (*gateway)(nil)
@@ -66,14 +64,9 @@ func (d *Driver) dialGateway(ctx context.Context, endpoint string) (*clientv3.Cl
 		return nil, err
 	}
 	g := &gateway{
-		sender: sender{driver: d}, noting: &answerer{all: &d.answerers, address: endpoint},
-		url: urls([]string{endpoint}, creds.tls != nil)[0] + "/v3/kv/",
-		// Without ForceAttemptHTTP2, a transport with these fields speaks only HTTP/1.1. It uses no proxy. A dial that hangs would
-		// hold up the requests that follow.
-		http: &http.Transport{
-			TLSClientConfig: creds.tls.Clone(), MaxConnsPerHost: 1, DisableCompression: true,
-			DialContext: (&net.Dialer{Timeout: remote.Redial}).DialContext, TLSHandshakeTimeout: 3 * remote.Redial,
-		},
+		sender: sender{driver: d, noting: &answerer{all: &d.answerers, address: endpoint}},
+		url:    urls([]string{endpoint}, creds.tls != nil)[0] + "/v3/kv/",
+		http:   remote.Transport(creds.tls, 1, 0),
 	}
 	if creds.username != "" {
 		g.tokens = d.tokens()
@@ -151,9 +144,6 @@ func (g *gateway) post(ctx context.Context, method string, request, reply any, _
 	}
 	if err := (protojson.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(answer, reply.(proto.Message)); err != nil {
 		return status.Error(codes.Internal, err.Error())
-	}
-	if phase != results.PhaseControl {
-		g.noting.saw(reply)
 	}
 	return nil
 }

@@ -75,7 +75,7 @@ func (d *Driver) leadsToLearner(ctx context.Context, endpoint string) bool {
 	}
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	client, err := clientv3.New(d.config(&credentials{tls: creds.tls}, endpoint))
+	client, err := clientv3.New(d.config(&credentials{tls: creds.tls}, nil, endpoint))
 	if err != nil {
 		return false
 	}

@@ -2,7 +2,6 @@ package etcd
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -89,15 +88,12 @@ func (s *searcher) Nested(ctx context.Context, folder string) (prefixes []string
 	if err != nil {
 		return nil, false, err
 	}
+	var names []string
 	for _, kv := range found.Kvs {
-		if prefix, isMarker := strings.CutSuffix(string(kv.Key), ownership.MarkerOf("")); isMarker && strings.HasSuffix(prefix, "/") {
-			prefixes = append(prefixes, prefix)
-		}
+		names = append(names, string(kv.Key))
 	}
-	others = found.Count > int64(len(found.Kvs)) || slices.ContainsFunc(found.Kvs, func(kv *mvccpb.KeyValue) bool {
-		return !slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(string(kv.Key), prefix) })
-	})
-	return prefixes, others, nil
+	prefixes, others = ownership.NestedIn(names)
+	return prefixes, others || found.Count > int64(len(found.Kvs)), nil
 }
 
 // See implements ownership.Searcher.
@@ -112,21 +108,16 @@ func (s *searcher) See(ctx context.Context, prefix string) (seen ownership.Seen,
 	if err != nil {
 		return seen, err
 	}
-	for _, kv := range found[0].Kvs {
-		if !strings.HasSuffix(prefix, "/") {
-			// A key beside it that is called as a marker.
-			break
-		}
-		seen.Owner, _ = ownership.OwnerIn(kv.Value)
-		seen.Marker = kv.ModRevision
+	var marker *ownership.Item
+	// A key beside one key can be called as a marker.
+	if len(found[0].Kvs) > 0 && strings.HasSuffix(prefix, "/") {
+		marker = new(itemOf(found[0].Kvs[0]))
 	}
+	var pods []ownership.Item
 	for _, kv := range found[1].Kvs {
-		if ownership.IsPod(prefix, string(kv.Key)) {
-			seen.Pods = append(seen.Pods, itemOf(kv))
-		}
+		pods = append(pods, itemOf(kv))
 	}
-	seen.Keys = found[2].Count
-	return seen, nil
+	return ownership.SeenAt(prefix, marker, pods, found[2].Count), nil
 }
 
 func itemOf(kv *mvccpb.KeyValue) ownership.Item {

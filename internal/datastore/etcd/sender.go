@@ -13,23 +13,29 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/login"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// sender sends the requests of a clientv3 client. It counts them, and adds the token.
+// sender sends the requests of a clientv3 client. It counts them, adds the token, and notes who answers the load.
 type sender struct {
 	driver *Driver
 	// tokens is nil without a user.
 	tokens *login.Tokens
+	noting *answerer
 }
 
 // send counts every attempt to send a request. It sends a request again if its token was refused.
 func (s sender) send(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 	var refusals login.Refusals
+	phase := load.PhaseOf(ctx)
 	for {
-		s.driver.requests.Add(spec.RPC(path.Base(method)), load.PhaseOf(ctx))
+		s.driver.requests.Add(spec.RPC(path.Base(method)), phase)
 		token := s.tokens.Current()
 		err := invoke(withToken(ctx, token), method, req, reply, cc, opts...)
 		if err == nil {
+			if phase != results.PhaseControl {
+				s.noting.saw(reply)
+			}
 			return nil
 		}
 		found, _ := status.FromError(err)

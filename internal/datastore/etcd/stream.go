@@ -19,7 +19,7 @@ func (s sender) open(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.Client
 	if err != nil {
 		return nil, err
 	}
-	counted := &countedStream{ClientStream: stream, requests: &s.driver.requests, rpc: spec.RPC(path.Base(method)), phase: phaseOfStream(ctx)}
+	counted := &countedStream{ClientStream: stream, requests: &s.driver.requests, noting: s.noting, rpc: spec.RPC(path.Base(method)), phase: phaseOfStream(ctx)}
 	counted.creates, _ = ctx.Value(creationsKey{}).(func())
 	return counted, nil
 }
@@ -28,6 +28,7 @@ func (s sender) open(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.Client
 type countedStream struct {
 	grpc.ClientStream
 	requests *load.RequestCounter
+	noting   *answerer
 	rpc      spec.RPC
 	phase    func() results.Phase
 	// creates, if set, is called before each request to create a watcher.
@@ -40,6 +41,14 @@ func (s *countedStream) SendMsg(message any) error {
 		s.creates()
 	}
 	return s.ClientStream.SendMsg(message)
+}
+
+func (s *countedStream) RecvMsg(message any) error {
+	err := s.ClientStream.RecvMsg(message)
+	if err == nil {
+		s.noting.saw(message)
+	}
+	return err
 }
 
 type streamPhaseKey struct{}

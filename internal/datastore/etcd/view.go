@@ -15,21 +15,10 @@ import (
 // View implements load.Driver. Each member is asked over its own connection, because a member's report about another
 // one proves nothing.
 func (d *Driver) View(ctx context.Context) members.View {
-	d.mutex.Lock()
-	all := distinct(d.topology.members)
-	d.mutex.Unlock()
-	view := members.View{At: time.Now(), Members: map[string]members.State{}}
-	var mutex sync.Mutex
+	view := members.View{At: time.Now()}
 	var asking sync.WaitGroup
-	for _, m := range all {
-		asking.Go(func() {
-			state := d.stateOf(ctx, m)
-			mutex.Lock()
-			defer mutex.Unlock()
-			view.Members[hexID(m.id)] = state
-		})
-	}
 	asking.Go(func() { view.Voters = d.voters(ctx) })
+	view.Members = ofEach(d.members(), func(m member) (members.State, bool) { return d.stateOf(ctx, m), true })
 	asking.Wait()
 	return view
 }

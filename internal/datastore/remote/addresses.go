@@ -1,12 +1,17 @@
 package remote
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -72,6 +77,69 @@ func (a *Addresses) Skip(errs []error) (reached []int, skipped map[string]string
 		a.reached = Pick(a.plan.Target.Endpoints, reached)
 	}
 	return reached, skipped, err
+}
+
+// Ask asks all addresses at the same time, and repeats a question after a temporary error. The answers are in the order of
+// Loaded, without those of addresses that the run skips; skipped has the reason for each of them. An error about a lost quorum
+// is returned before errors of addresses that do not answer.
+func Ask[T any](ctx context.Context, a *Addresses, passes func(error) bool, explain func(err error, address string) error,
+	ask func(ctx context.Context, address string) (T, error)) (answers []T, skipped map[string]string, err error) {
+	endpoints := a.plan.Target.Endpoints
+	all := make([]T, len(endpoints))
+	errs := All(endpoints, func(i int) error {
+		return explain(Repeat(ctx, passes, func(ctx context.Context) (err error) {
+			all[i], err = ask(ctx, endpoints[i])
+			return err
+		}), endpoints[i])
+	})
+	if i := slices.IndexFunc(errs, hasNoQuorum); i >= 0 {
+		return nil, nil, errs[i]
+	}
+	reached, skipped, err := a.Skip(errs)
+	return Pick(all, reached), skipped, err
+}
+
+// States asks all addresses that get load once, and at the same time. An error is the problem of its member.
+func (a *Addresses) States(ask func(address string) (members.State, error)) map[string]members.State {
+	endpoints := a.Loaded()
+	states := make([]members.State, len(endpoints))
+	errs := All(endpoints, func(i int) (err error) {
+		states[i], err = ask(endpoints[i])
+		return err
+	})
+	of := map[string]members.State{}
+	for i, endpoint := range endpoints {
+		if errs[i] != nil {
+			states[i] = members.State{Problem: errs[i].Error()}
+		}
+		of[Hashed(endpoint)] = states[i]
+	}
+	return of
+}
+
+// Guard refuses a target on which another system depends, unless the plan accepts that. tenants are systems by what they keep
+// in this store, and holds looks for that.
+func (a *Addresses) Guard(store string, tenants map[string]string, holds func(what string) (bool, error)) error {
+	if a.plan.Guard.AcknowledgeControlPlane {
+		return nil
+	}
+	for _, what := range slices.Sorted(maps.Keys(tenants)) {
+		held, err := holds(what)
+		if err != nil {
+			return err
+		}
+		if held {
+			return load.Errorf(results.FailureControlPlaneTarget,
+				"%s holds %s, which %s uses: a load can take that system down. Name another %s, or set spec.guard.acknowledgeControlPlane: true to load this one",
+				a.String(), what, tenants[what], store)
+		}
+	}
+	return nil
+}
+
+func hasNoQuorum(err error) bool {
+	e, ok := errors.AsType[*load.Error](err)
+	return ok && e.Reason == results.FailureNoQuorum
 }
 
 // Hashed derives an ID from strings, for stores that have none.

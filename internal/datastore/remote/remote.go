@@ -21,9 +21,6 @@ import (
 // Timeout bounds one attempt of a control request.
 const Timeout = 10 * time.Second
 
-// Redial bounds the time that a connection of the load over net/http needs to be open again, and thrice that for TLS.
-const Redial = time.Second
-
 // LookEvery is the interval at which a driver checks for a change that another pod, or the store, makes.
 const LookEvery = 250 * time.Millisecond
 
@@ -160,6 +157,19 @@ func Explain(err error, endpoint string, explanations ...Explanation) error {
 		}
 	}
 	return load.Errorf(results.FailureTargetUnreachable, "requests to %s fail: %w", endpoint, err)
+}
+
+// Settled is the error that a method of a driver returns: the reason why ctx ended, if it has, and otherwise what explain makes
+// of the error of an address.
+func Settled(ctx context.Context, err error, explain func(err error, address string) error, address string) error {
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if deadline, ok := ctx.Deadline(); err != nil && ok && !time.Now().Before(deadline) {
+		// gRPC has noticed the deadline just before ctx does.
+		return context.DeadlineExceeded
+	}
+	return explain(err, address)
 }
 
 // Network explains errors of the network. store is the name of the store.

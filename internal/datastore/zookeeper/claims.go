@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/remote"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -352,5 +353,5 @@ func (c *claims) IsTooLarge(error) bool { return false }
 
 // Settle implements ownership.Store.
 func (c *claims) Settle(ctx context.Context, err error) error {
-	return settled(ctx, err, c.driver.addresses.String())
+	return remote.Settled(ctx, err, explain, c.driver.addresses.String())
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/remote"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
@@ -33,7 +34,7 @@ func NewLeftovers(t plan.Target) *ownership.Leftovers {
 
 // Settle implements ownership.Searcher.
 func (s searcher) Settle(ctx context.Context, err error) error {
-	return settled(ctx, err, s.addresses.String())
+	return remote.Settled(ctx, err, explain, s.addresses.String())
 }
 
 // Claims implements ownership.Searcher. A run has no leases in ZooKeeper.

@@ -64,7 +64,7 @@ func (d *Driver) Connect(ctx context.Context, connection int) (load.Conn, error)
 		return err
 	})
 	if err != nil {
-		return nil, settled(ctx, err, endpoint)
+		return nil, remote.Settled(ctx, err, explain, endpoint)
 	}
 	d.mutex.Lock()
 	defer d.mutex.Unlock()

@@ -51,14 +51,6 @@ func passes(err error) bool {
 	return remote.Passes(err) || errors.Is(err, errNotServing) || errors.Is(err, errHungUp) || errors.Is(err, errNoAnswer) || codeOf(err) == load.CodeUnavailable
 }
 
-// settled is the error that a method of the driver returns: the reason why ctx ended, if it has.
-func settled(ctx context.Context, err error, addresses string) error {
-	if err != nil && ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return explain(err, addresses)
-}
-
 // explain adds a reason and advice to an error of an address.
 func explain(err error, endpoint string) error {
 	return remote.Explain(err, endpoint, ofServers, func(err error) (results.FailureReason, string) {

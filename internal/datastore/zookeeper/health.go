@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/remote"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
@@ -140,27 +139,4 @@ func askAdmin(ctx context.Context, url string) (most int, known bool) {
 		return 0, false
 	}
 	return *found.Most, true
-}
-
-// healthOfAll requests the health of all servers at the same time, and repeats a request
-// after a temporary error. The results are in the order of the addresses. An error about a
-// lost quorum is reported before errors about servers that do not respond. all has no results
-// of servers that the run skips; skipped has the reason for each of them.
-func (d *Driver) healthOfAll(ctx context.Context) (all []health, skipped map[string]string, err error) {
-	endpoints := d.plan.Target.Endpoints
-	found := make([]health, len(endpoints))
-	errs := remote.All(endpoints, func(i int) error {
-		err := remote.Repeat(ctx, passes, func(ctx context.Context) (err error) {
-			found[i], err = d.healthOf(ctx, endpoints[i])
-			return err
-		})
-		return explain(err, endpoints[i])
-	})
-	for _, err := range errs {
-		if errors.Is(err, errNotServing) {
-			return nil, nil, err
-		}
-	}
-	reached, skipped, err := d.addresses.Skip(errs)
-	return remote.Pick(found, reached), skipped, err
 }

@@ -16,11 +16,11 @@ import (
 // Preflight implements load.Driver.
 func (d *Driver) Preflight(ctx context.Context) (*results.Target, members.View, error) {
 	target, view, err := d.preflight(ctx)
-	return target, view, settled(ctx, err, d.addresses.String())
+	return target, view, remote.Settled(ctx, err, explain, d.addresses.String())
 }
 
 func (d *Driver) preflight(ctx context.Context) (*results.Target, members.View, error) {
-	all, skipped, err := d.healthOfAll(ctx)
+	all, skipped, err := remote.Ask(ctx, d.addresses, passes, explain, d.healthOf)
 	if err != nil {
 		return nil, members.View{}, err
 	}
@@ -82,22 +82,13 @@ func (h health) state(endpoint string) members.State {
 
 // View implements load.Observer.
 func (d *Driver) View(ctx context.Context) members.View {
-	view := members.View{At: time.Now(), Members: map[string]members.State{}}
-	var mutex sync.Mutex
+	view := members.View{At: time.Now()}
 	var asking sync.WaitGroup
-	for _, endpoint := range d.addresses.Loaded() {
-		asking.Go(func() {
-			h, err := d.healthOf(ctx, endpoint)
-			state := h.state(endpoint)
-			if err != nil {
-				state = members.State{Problem: explain(err, endpoint).Error()}
-			}
-			mutex.Lock()
-			defer mutex.Unlock()
-			view.Members[remote.Hashed(endpoint)] = state
-		})
-	}
 	asking.Go(func() { view.Voters, _ = d.voters(ctx) })
+	view.Members = d.addresses.States(func(endpoint string) (members.State, error) {
+		h, err := d.healthOf(ctx, endpoint)
+		return h.state(endpoint), explain(err, endpoint)
+	})
 	asking.Wait()
 	return view
 }
@@ -143,27 +134,16 @@ func (d *Driver) checkConnections(ctx context.Context) error {
 }
 
 // tenants are systems that depend on ZooKeeper, by the znodes that they create.
-var tenants = []struct{ root, name string }{
-	{"/brokers", "Kafka"}, {"/controller", "Kafka"}, {"/hbase", "HBase"}, {"/solr", "Solr"}, {"/ledgers", "BookKeeper"}, {"/clickhouse", "ClickHouse"},
+var tenants = map[string]string{
+	"/brokers": "Kafka", "/controller": "Kafka", "/hbase": "HBase", "/solr": "Solr", "/ledgers": "BookKeeper", "/clickhouse": "ClickHouse",
 }
 
 // guard refuses an ensemble that another system depends on.
 func (d *Driver) guard(ctx context.Context) error {
-	if d.plan.Guard.AcknowledgeControlPlane {
-		return nil
-	}
-	for _, tenant := range tenants {
-		found, err := d.stat(ctx, tenant.root)
-		if err != nil {
-			return err
-		}
-		if found.exists {
-			return load.Errorf(results.FailureControlPlaneTarget,
-				"%s holds the znode %s, which %s uses: a load can take that system down. Name another ZooKeeper, or set spec.guard.acknowledgeControlPlane: true to load this one",
-				d.addresses.String(), tenant.root, tenant.name)
-		}
-	}
-	return nil
+	return d.addresses.Guard("ZooKeeper", tenants, func(znode string) (bool, error) {
+		found, err := d.stat(ctx, znode)
+		return found.exists, err
+	})
 }
 
 // frameBytes is the size of a buffer for one request of the load.

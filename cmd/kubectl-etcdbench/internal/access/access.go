@@ -116,16 +116,24 @@ func (f *Flags) By(flag string) string {
 // Refused returns the error of a flag of etcdctl that has no effect.
 func (f *Flags) Refused() error { return refused.First(f.set) }
 
-// Check returns what is wrong with the flags, after FromEnvironment. embedded: the members are those of the command, which
+// Check returns what is wrong with the flags, after FromEnvironment. own: the members are those of the command, which
 // have neither TLS nor users.
-func (f *Flags) Check(embedded bool) error {
+func (f *Flags) Check(own bool) error {
 	if err := f.Refused(); err != nil {
 		return err
 	}
-	if given := f.FirstGiven(Names()...); embedded && given != "" {
-		return fmt.Errorf("--%s: embedded members have neither TLS nor users, and their addresses are known: remove it, or --embedded-members", given)
+	if own {
+		return f.CheckOwn()
 	}
 	return cmp.Or(f.checkAddresses(), f.checkTLS(), f.checkUser())
+}
+
+// CheckOwn refuses flags that are given for members that the command starts.
+func (f *Flags) CheckOwn() error {
+	if given := f.FirstGiven(Names()...); given != "" {
+		return fmt.Errorf("--%s: members that the command starts have neither TLS nor users, and their addresses are known: remove the flag", given)
+	}
+	return nil
 }
 
 func (f *Flags) checkAddresses() error {

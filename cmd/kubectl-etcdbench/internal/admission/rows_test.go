@@ -18,6 +18,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
 	"github.com/etcdbench/etcd-benchmark-operator/config/crd"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 )
@@ -35,7 +36,11 @@ func withLakeAndCarrier(t *testing.T) *Schema[v1alpha1.EtcdBenchmark] {
 		item := regexp.MustCompile(`(?m)^( *)- ` + known + `$`)
 		definition = item.ReplaceAll(definition, fmt.Appendf(nil, "${1}- %s\n${1}- %s", known, more))
 	}
-	s, err := newSchema[v1alpha1.EtcdBenchmark]("EtcdBenchmark", definition)
+	props, err := manifest.ReadSchema(definition)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := newSchema[v1alpha1.EtcdBenchmark](manifest.Kind, props)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +86,7 @@ var bases = map[spec.Datastore]string{
 // operations has an operation of each base.
 var operations = map[spec.Datastore]string{spec.Etcd: "Put", spec.Kine: "OptimisticPut", spec.ZooKeeper: "Put", spec.Consul: "Put", lake: "Put"}
 
-func manifest(t *testing.T, d spec.Datastore, edits map[string]string) *unstructured.Unstructured {
+func manifestOf(t *testing.T, d spec.Datastore, edits map[string]string) *unstructured.Unstructured {
 	t.Helper()
 	u := object(t, bare)
 	set := func(path, text string) {
@@ -136,7 +141,7 @@ func TestRowsRulesAndPlansAgree(t *testing.T) {
 						fields, inPlan = append(fields, c.field), append(inPlan, c.plan)
 					}
 				}
-				u := manifest(t, d, v.edits)
+				u := manifestOf(t, d, v.edits)
 				refused := refusedFields(t, s, u)
 				if d == lake {
 					// The base of the manifest is refused, too.

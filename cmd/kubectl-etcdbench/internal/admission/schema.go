@@ -11,10 +11,9 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
-	"sigs.k8s.io/yaml"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
-	"github.com/etcdbench/etcd-benchmark-operator/config/crd"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
 )
 
 // Schema is the schema of a kind, ready to admit objects. It is safe for concurrent use.
@@ -26,18 +25,24 @@ type Schema[Object any] struct {
 }
 
 // Runs returns the schema of EtcdBenchmark that this binary carries. The first call compiles it.
-var Runs = sync.OnceValues(func() (*Schema[v1alpha1.EtcdBenchmark], error) {
-	return newSchema[v1alpha1.EtcdBenchmark]("EtcdBenchmark", crd.EtcdBenchmarks)
-})
+var Runs = carried[v1alpha1.EtcdBenchmark](manifest.Kind)
 
 // Suites returns the schema of EtcdBenchmarkSuite that this binary carries. The first call compiles it.
-var Suites = sync.OnceValues(func() (*Schema[v1alpha1.EtcdBenchmarkSuite], error) {
-	return newSchema[v1alpha1.EtcdBenchmarkSuite]("EtcdBenchmarkSuite", crd.EtcdBenchmarkSuites)
-})
+var Suites = carried[v1alpha1.EtcdBenchmarkSuite](manifest.SuiteKind)
 
-func newSchema[Object any](kind string, definition []byte) (*Schema[Object], error) {
-	props, err := openAPISchema(definition)
-	if err != nil {
+func carried[Object any](kind string) func() (*Schema[Object], error) {
+	return sync.OnceValues(func() (*Schema[Object], error) {
+		definition, err := manifest.Schema(kind)
+		if err != nil {
+			return nil, fmt.Errorf("reading the schema of %s: %w", kind, err)
+		}
+		return newSchema[Object](kind, definition)
+	})
+}
+
+func newSchema[Object any](kind string, definition *apiextensionsv1.JSONSchemaProps) (*Schema[Object], error) {
+	props := &apiextensions.JSONSchemaProps{}
+	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(definition, props, nil); err != nil {
 		return nil, fmt.Errorf("reading the schema of %s: %w", kind, err)
 	}
 	structural, err := schema.NewStructural(props)
@@ -57,19 +62,4 @@ func newSchema[Object any](kind string, definition []byte) (*Schema[Object], err
 		validator:  validator,
 		rules:      cel.NewValidator(structural, true, celconfig.PerCallLimit),
 	}, nil
-}
-
-// openAPISchema returns the schema in the internal form of the API server's libraries.
-func openAPISchema(data []byte) (*apiextensions.JSONSchemaProps, error) {
-	definition := apiextensionsv1.CustomResourceDefinition{}
-	if err := yaml.Unmarshal(data, &definition); err != nil {
-		return nil, err
-	}
-	for _, v := range definition.Spec.Versions {
-		if v.Name == v1alpha1.GroupVersion.Version {
-			out := &apiextensions.JSONSchemaProps{}
-			return out, apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(v.Schema.OpenAPIV3Schema, out, nil)
-		}
-	}
-	return nil, fmt.Errorf("wanted version %s in the CustomResourceDefinition, found none", v1alpha1.GroupVersion.Version)
 }

@@ -34,7 +34,8 @@ var mention = regexp.MustCompile(`(?:\b([Ss]et) )?\b([a-z][A-Za-z0-9]*(?:\.[a-z]
 
 // Text translates a message.
 func (c Command) Text(message string) string {
-	if c.isEmpty() {
+	// What it translates has a dot, and this is called for each text of a status.
+	if c.isEmpty() || !strings.Contains(message, ".") {
 		return message
 	}
 	message = c.phrases(message)

@@ -98,10 +98,10 @@ func TestVariablesDoNotMoveTheLoad(t *testing.T) {
 	c.wantStatus(t, exitDone)
 }
 
-// Embedded members have neither TLS nor users: variables for another etcd are of no use to them.
-func TestEmbeddedMembersIgnoreVariables(t *testing.T) {
+// Members that the command starts have neither TLS nor users: variables for another etcd are of no use to them.
+func TestMembersIgnoreVariables(t *testing.T) {
 	guarded{"127.0.0.1:1", t.TempDir(), "x"}.setVariables(t)
-	call("", "bench", "put", "--local", "--embedded-members", "1", "--total=20").wantStatus(t, exitDone)
+	call("", "bench", "put", "--local", "--members", "1", "--total=20").wantStatus(t, exitDone)
 }
 
 func TestAccessIsRefusedBeforeTheRun(t *testing.T) {
@@ -128,7 +128,7 @@ func TestAccessIsRefusedBeforeTheRun(t *testing.T) {
 		"not checked":          {"--local --insecure-skip-tls-verify", "the certificates of the members are always checked"},
 		"TLS without TLS":      {"--local --endpoints=http://127.0.0.1:1 --cacert=" + file, "--cacert asks for TLS"},
 		"no lines to write":    {"--local --interval=0s", "--interval: wanted a time above 0"},
-		"of embedded members":  {"--local --embedded-members=1 --user=a:b", "neither TLS nor users"},
+		"of own members":       {"--local --members=1 --user=a:b", "neither TLS nor users"},
 		"a user, no password":  {"--local --user=a", "wanted a password"},
 		"a password, no user":  {"--local --password=a", "--password needs --user"},
 		"a missing user's dir": {"--local --auth-dir=" + file, "--auth-dir: wanted a folder"},

@@ -93,8 +93,8 @@ With --local, the flags ` + accessHelp + "\n\n" + exitHelp,
 	f.tool = c.Define(flags)
 	flags.BoolVar(&f.local, "local", false, "run on this machine, without a cluster")
 	flags.StringSliceVar(&f.access.Endpoints, "endpoints", nil, "members to load, as `HOST:PORT,...`: spec.target.endpoints")
+	f.addMembers(flags, "with --local: ")
 	flags.Int32Var(&f.memberIndex, "member-index", 0, "load member `N` alone, from 0 in the order of the addresses: spec.target.memberIndex")
-	flags.IntVar(&f.options.EmbeddedMembers, "embedded-members", 0, "with --local: start `N` etcd members (1 to 9) in this process and load them")
 	f.access.Define(flags, "with --local: ")
 	f.addSet(flags)
 	flags.BoolVar(&f.sweep.print, "print-manifest", false, "print the EtcdBenchmark instead of running it")
@@ -113,12 +113,12 @@ func (f *benchFlags) check() error {
 		f.outputs = []string{"perfdash"}
 	}
 	switch {
-	case !f.local && f.given("embedded-members"):
-		return errors.New("--embedded-members needs --local: add it")
+	case !f.local && f.firstGiven(memberFlags) != "":
+		return fmt.Errorf("--%s needs --local: add it", f.firstGiven(memberFlags))
 	case !f.local && given != "":
 		return fmt.Errorf("--%s needs --local: in a cluster, certificates and users are in Secrets: set spec.target.tls.secretName and spec.target.auth.secretName", given)
-	case len(f.access.Endpoints) == 0 && f.options.EmbeddedMembers == 0:
-		return errors.New("wanted the members to load, found none: add --endpoints host:port,…; with --local, --embedded-members 3 tries the command without an etcd")
+	case len(f.access.Endpoints) == 0 && f.options.Members == 0:
+		return errors.New("wanted the members to load, found none: add --endpoints host:port,…; with --local, --members 3 tries the command without an etcd")
 	case f.local:
 		if err := f.checkLocal(); err != nil {
 			return err
@@ -152,14 +152,14 @@ func (t *tool) bench(f *benchFlags, flags *pflag.FlagSet, arguments []string) er
 	return t.start(&f.runFlags, m)
 }
 
-// manifest returns the manifest of a command. Embedded members replace its addresses.
+// manifest returns the manifest of a command. Members that the command starts replace its addresses.
 func (f *benchFlags) manifest(arguments []string) (*manifest.Manifest, error) {
 	b, err := f.tool.Benchmark(arguments)
 	if err != nil {
 		return nil, err
 	}
 	b.Spec.Target.Endpoints = f.access.Endpoints
-	for i := range min(f.options.EmbeddedMembers, local.MaxEmbeddedMembers) {
+	for i := range min(f.options.Members, local.MaxMembers) {
 		b.Spec.Target.Endpoints = append(b.Spec.Target.Endpoints, fmt.Sprintf("127.0.0.1:%d", 2379+i))
 	}
 	if f.given("member-index") {

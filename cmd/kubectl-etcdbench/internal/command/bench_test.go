@@ -271,7 +271,7 @@ func TestBenchRunsEachCommand(t *testing.T) {
 
 // What a watcher gets is counted: 3 watchers on each of 2 streams get each of 20 puts to one key.
 func TestBenchCountsEvents(t *testing.T) {
-	c := call("", strings.Fields("bench watch-latency --local --embedded-members 1 -o json --put-total=20 --put-rate=200 --streams=2 --watchers-per-stream=3")...)
+	c := call("", strings.Fields("bench watch-latency --local --members 1 -o json --put-total=20 --put-rate=200 --streams=2 --watchers-per-stream=3")...)
 	c.wantStatus(t, exitDone)
 	run := &v1alpha1.EtcdBenchmark{}
 	if err := json.Unmarshal([]byte(c.out.String()), run); err != nil {
@@ -291,7 +291,7 @@ func TestBenchLoadsOneMember(t *testing.T) {
 	if fieldsOf(t, c.out.String())[".spec.target.memberIndex"] != "0" {
 		t.Errorf("found\n%s", c.out)
 	}
-	c = call("", strings.Fields("bench put --local --embedded-members 2 --member-index 1 --total 20 -o json")...)
+	c = call("", strings.Fields("bench put --local --members 2 --member-index 1 --total 20 -o json")...)
 	c.wantStatus(t, exitDone)
 	run := &v1alpha1.EtcdBenchmark{}
 	if err := json.Unmarshal([]byte(c.out.String()), run); err != nil {
@@ -310,8 +310,8 @@ func TestBenchRefuses(t *testing.T) {
 		"an unknown command":   {"puts", `found "puts"`},
 		"the store alone":      {"mvcc put --key-size=8", "--backend-batch-interval"},
 		"no target":            {"put --local", "--endpoints"},
-		"two targets":          {"put --local --embedded-members=1 --endpoints=a:1", "give one of them"},
-		"members of a cluster": {"put --embedded-members=1", "--local"},
+		"two targets":          {"put --local --members=1 --endpoints=a:1", "give one of them"},
+		"members of a cluster": {"put --members=1", "--local"},
 		"a member too many":    {"put --local --endpoints=a:1 --member-index=1", "--member-index: Invalid value: must be less than the number of members (1)"},
 		"files in a cluster":   {"put --endpoints=a:1 --cacert=x", "--set target.tls.secretName"},
 		"no key":               {"range --local --endpoints=a:1", "range KEY [END]"},

@@ -24,7 +24,7 @@ const checkExample = `  # Is this etcd good enough for a small cluster?
   kubectl etcdbench check --endpoints 10.0.0.1:2379 --kubernetes-nodes 500
 
   # On three members that the command starts on this machine
-  kubectl etcdbench check --embedded-members 3`
+  kubectl etcdbench check --members 3`
 
 const checkHelp = `Says whether an etcd keeps up with a standard load. It needs no manifest and no Kubernetes.
 For a minute it sends the puts of a profile. Then it judges errors, rate, slowest put and
@@ -82,7 +82,7 @@ func (t *tool) newCheck() (*checkFlags, *cobra.Command) {
 	})
 	flags.Int32Var(&f.nodes, "kubernetes-nodes", 0, "instead of --profile: send the requests of a Kubernetes cluster of `N` nodes, 50 to 5,000")
 	flags.StringSliceVar(&f.access.Endpoints, "endpoints", nil, "members to check, as `HOST:PORT,...`; http:// or https:// before an address is allowed")
-	flags.IntVar(&f.options.EmbeddedMembers, "embedded-members", 0, "start `N` etcd members (1 to 9) in this process and check them")
+	f.addMembers(flags, "")
 	f.access.Define(flags, "")
 	for _, without := range ofCheckPerf {
 		without.Define(flags)
@@ -119,8 +119,8 @@ func (f *checkFlags) check() error {
 		return fmt.Errorf("--profile (or --load): wanted Small (or s), Medium (m), Large (l) or XLarge (xl), found %q", f.profile)
 	case f.given("kubernetes-nodes") && (f.nodes < minNodes || f.nodes > maxNodes):
 		return fmt.Errorf("--kubernetes-nodes: wanted %d to %s, found %d", minNodes, text.Grouped(maxNodes), f.nodes)
-	case len(f.access.Endpoints) == 0 && f.options.EmbeddedMembers == 0:
-		return errors.New("wanted the members to check, found none: add --endpoints host:port,…, or set ETCDCTL_ENDPOINTS; --embedded-members 3 tries the command without an etcd")
+	case len(f.access.Endpoints) == 0 && f.options.Members == 0:
+		return errors.New("wanted the members to check, found none: add --endpoints host:port,…, or set ETCDCTL_ENDPOINTS; --members 3 tries the command without an etcd")
 	}
 	return errors.Join(f.checkLocal(), f.following.check())
 }

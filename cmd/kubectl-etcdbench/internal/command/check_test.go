@@ -21,7 +21,7 @@ func TestCheckRefuses(t *testing.T) {
 		want        string
 	}{
 		"no target":            {nil, nil, "ETCDCTL_ENDPOINTS"},
-		"two targets":          {[]string{"--endpoints", "a:1", "--embedded-members", "1"}, nil, "give one of them"},
+		"two targets":          {[]string{"--endpoints", "a:1", "--members", "1"}, nil, "give one of them"},
 		"an unknown profile":   {[]string{"--endpoints", "a:1", "--profile", "huge"}, nil, `found "huge"`},
 		"etcdctl's name, too":  {[]string{"--endpoints", "a:1", "--load=s", "--kubernetes-nodes", "50"}, nil, "both set the load"},
 		"half a certificate":   {[]string{"--endpoints", "a:1", "--cacert", missing, "--cert", "x"}, nil, "belong together"},
@@ -30,7 +30,7 @@ func TestCheckRefuses(t *testing.T) {
 		"HTTPS without a CA":   {[]string{"--endpoints", "https://a:1"}, nil, "CA certificate"},
 		"from variables":       {nil, map[string]string{"ETCDCTL_ENDPOINTS": "https://a:1", "ETCDCTL_CACERT": missing}, missing},
 		"a flag outweighs":     {[]string{"--cacert", missing}, map[string]string{"ETCDCTL_ENDPOINTS": "https://a:1", "ETCDCTL_CACERT": "other.crt"}, missing},
-		"a user of embedded":   {[]string{"--embedded-members", "1", "--user", "root"}, nil, "neither TLS nor users"},
+		"a user of members":    {[]string{"--members", "1", "--user", "root"}, nil, "neither TLS nor users"},
 		"no password":          {[]string{"--endpoints", "a:1", "--user", "root"}, nil, "ETCDCTL_PASSWORD"},
 		"no user":              {[]string{"--endpoints", "a:1", "--password", "x"}, nil, "--password needs --user"},
 		"unchecked members":    {[]string{"--endpoints", "a:1", "--insecure-skip-tls-verify"}, nil, "give their CA with --cacert"},

@@ -98,7 +98,7 @@ func (t *tool) checkedObject(f *runFlags, m *manifest.Manifest) (map[string]any,
 		return nil, err
 	}
 	if f.local {
-		if err := f.options.Validate(run); err != nil {
+		if err := f.optionsOf("").Validate(run); err != nil {
 			return nil, err
 		}
 	}

@@ -15,10 +15,10 @@ import (
 func TestDryRunPrintsWhatWouldBeCreated(t *testing.T) {
 	ns := namespace(t)
 	for name, args := range map[string][]string{
-		"server":   {"--dry-run", "-n", ns},
-		"client":   {"--dry-run=client"},
-		"local":    {"--dry-run", "--local"},
-		"embedded": {"--dry-run", "--local", "--embedded-members", "3"},
+		"server":  {"--dry-run", "-n", ns},
+		"client":  {"--dry-run=client"},
+		"local":   {"--dry-run", "--local"},
+		"members": {"--dry-run", "--local", "--members", "3"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := call(puts, append([]string{"run", "-f", "-"}, args...)...)

@@ -24,7 +24,7 @@ spec:
   onObjectiveMissed: Stop
   timeoutSeconds: 600
 `
-	c := call(manifest, "run", "--local", "-f", "-", "--embedded-members", "1", "-o", "json")
+	c := call(manifest, "run", "--local", "-f", "-", "--members", "1", "-o", "json")
 	status := c.end(t)
 	var run v1alpha1.EtcdBenchmark
 	if err := json.Unmarshal([]byte(c.out.String()), &run); err != nil {
@@ -46,7 +46,7 @@ spec:
 		t.Errorf("wanted exit status %d, got %d; standard error:\n%s", want, status, c.err)
 	}
 	cleaned := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionCleaned)
-	if cleaned == nil || cleaned.Reason != v1alpha1.ReasonKeysDeleted {
+	if cleaned == nil || cleaned.Reason != v1alpha1.ReasonMembersDeleted {
 		t.Errorf("found %+v, wanted the keys to be deleted", cleaned)
 	}
 }

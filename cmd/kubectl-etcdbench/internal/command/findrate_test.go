@@ -30,7 +30,7 @@ spec:
 // latency undecided.
 func TestFindRate(t *testing.T) {
 	t.Parallel()
-	c := call(limited, "run", "--local", "-f", "-", "--embedded-members", "1", "--find-rate", "--min-rate", "20", "--max-rate", "40", "--probe-seconds", "1", "--pause-seconds", "0", "-o", "json")
+	c := call(limited, "run", "--local", "-f", "-", "--members", "1", "--find-rate", "--min-rate", "20", "--max-rate", "40", "--probe-seconds", "1", "--pause-seconds", "0", "-o", "json")
 	c.wantStatus(t, exitDone)
 	var got v1alpha1.EtcdBenchmarkSuite
 	if err := json.Unmarshal([]byte(c.out.String()), &got); err != nil {

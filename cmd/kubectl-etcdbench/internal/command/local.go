@@ -25,12 +25,12 @@ func (f *runFlags) checkLocal() error {
 		return fmt.Errorf("--%s selects a cluster, and a run with --local uses none: remove --%[1]s or --local", flag)
 	case f.given("timeout"):
 		return errors.New("--timeout is for runs in a cluster: remove it and set spec.timeoutSeconds (in a suite: spec.template.timeoutSeconds), which limits a run with --local")
-	case f.given("embedded-members") && o.EmbeddedMembers == 0:
-		return fmt.Errorf("--embedded-members: wanted 1 to %d, found 0", local.MaxEmbeddedMembers)
-	case o.EmbeddedMembers != 0 && len(f.access.Endpoints) > 0:
-		return errors.New("--embedded-members and --endpoints both set the target: give one of them")
+	case f.given("members") && o.Members == 0:
+		return fmt.Errorf("--members: wanted 1 to %d, found 0", local.MaxMembers)
+	case o.Members != 0 && len(f.access.Endpoints) > 0:
+		return errors.New("--members and --endpoints both set the target: give one of them")
 	}
-	return nil
+	return f.readPrograms()
 }
 
 // firstGiven returns the first of the flags that is on the command line, or "".
@@ -52,9 +52,12 @@ func (t *tool) runLocally(f *runFlags, m *manifest.Manifest) error {
 	if run.Spec.Stop {
 		return m.Refuse("spec.stop", "found true, which stops a run: remove it to run this manifest")
 	}
-	s := t.screen()
-	f.options.Show, f.options.Notice, f.options.Stop = seenBy(s, f.following), s.Notice, t.interrupts.end
-	report, err := local.Run(t.interrupts.leave, run, f.options)
+	if err := f.checkPrograms(nil); err != nil {
+		return err
+	}
+	s, options := t.screen(), f.optionsOf("")
+	options.Show, options.Notice, options.Stop = seenBy(s, f.following), s.Notice, t.interrupts.end
+	report, err := local.Run(t.interrupts.leave, run, options)
 	s.Close()
 	if errors.Is(err, local.ErrLeft) {
 		return &exitError{exitUnknown, err}

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/access"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/admission"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/local"
@@ -33,7 +35,7 @@ const (
   kubectl etcdbench run -f benchmark.yaml --generate-name
 
   # Run on this machine, against three etcd members that the command starts
-  kubectl etcdbench run --local --embedded-members 3 -f benchmark.yaml
+  kubectl etcdbench run --local --members 3 -f benchmark.yaml
 
   # Run on this machine against an etcd that serves TLS; certs/ has ca.crt, and tls.crt and tls.key if needed
   kubectl etcdbench run --local -f benchmark.yaml --endpoints etcd.example:2379 --tls-dir certs/ -o json > result.json
@@ -72,6 +74,9 @@ type runFlags struct {
 	// baseline is the file with the suite of spec.compare.baseline.suite.
 	baseline string
 	options  local.Options
+	// binaries are the values of --member-binary, and programs the same by target; that of "" is for all others.
+	binaries []string
+	programs map[v1alpha1.EntryName]string
 	// access replaces the manifest's target.
 	access access.Flags
 	find   findFlags
@@ -101,16 +106,16 @@ func (t *tool) runCommand() *cobra.Command {
 	flags.StringArrayVarP(&f.files, "filename", "f", nil, "`FILE` with one EtcdBenchmark or one EtcdBenchmarkSuite, as YAML or JSON; - reads standard input")
 	flags.BoolVar(&f.generateName, "generate-name", false, "add a random suffix to the manifest's name: each run needs a new name")
 	flags.BoolVar(&f.local, "local", false, "run on this machine, without a cluster; each client pod is then a part of this process")
-	flags.IntVar(&f.options.EmbeddedMembers, "embedded-members", 0, "with --local: start `N` etcd members (1 to 9) in this process and send the load to them, not to spec.target")
+	f.addMembers(flags, "with --local: ")
 	flags.StringSliceVar(&f.access.Endpoints, "endpoints", nil, "with --local: send the load to the members at `HOST:PORT,...`, not to spec.target; http:// or https:// before an address is allowed")
 	flags.StringVar(&f.access.TLSDir, "tls-dir", "", "with --local: use TLS, with the files of `FOLDER`: ca.crt, "+
 		"and tls.crt and tls.key if etcd asks for a client certificate. They replace the Secret of "+
-		"spec.target.tls. Required if the manifest sets spec.target.tls, except with --embedded-members: embedded "+
-		"members have no TLS")
+		"spec.target.tls. Required if the manifest sets spec.target.tls, except with --members: these have no "+
+		"TLS")
 	flags.StringVar(&f.access.AuthDir, "auth-dir", "", "with --local: log in with the files username and password "+
 		"of `FOLDER`, or with its file token for a store that takes tokens. They replace the Secret of "+
-		"spec.target.auth. Required if the manifest sets spec.target.auth, except with --embedded-members: "+
-		"embedded members have no users")
+		"spec.target.auth. Required if the manifest sets spec.target.auth, except with --members: "+
+		"these have no users")
 	flags.StringVar(&f.baseline, "baseline", "", "with --local: `FILE` has the suite that spec.compare.baseline.suite names, as \"run -o json\" wrote it")
 	f.access.Define(flags, "with --local: ")
 	f.access.DefineToken(flags, "with --local: ")
@@ -132,7 +137,7 @@ func (t *tool) runCommand() *cobra.Command {
 }
 
 // targetFlags replace the target of the manifest. They need --local.
-var targetFlags = append([]string{"embedded-members", "endpoints"}, access.Names()...)
+var targetFlags = slices.Concat(memberFlags, []string{"endpoints"}, access.Names())
 
 func (f *runFlags) check() error {
 	switch {

@@ -24,7 +24,7 @@ func TestRunTakesOneManifest(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			c := call(tc.stdin, append([]string{"run", "--local", "--embedded-members", "1"}, tc.args...)...)
+			c := call(tc.stdin, append([]string{"run", "--local", "--members", "1"}, tc.args...)...)
 			c.wantStatus(t, exitFailed)
 			if !strings.Contains(c.err.String(), tc.want) || c.out.String() != "" {
 				t.Errorf("wanted %q and no result, got:\n%s%s", tc.want, c.err, c.out)

@@ -15,7 +15,7 @@ const samplesExample = `  # List the samples
   kubectl etcdbench samples
 
   # Try one on three members that the command starts
-  kubectl etcdbench samples put | kubectl etcdbench run --local --embedded-members 3 -f -
+  kubectl etcdbench samples put | kubectl etcdbench run --local --members 3 -f -
 
   # Write one to a file, to change it
   kubectl etcdbench samples suite-etcd-page > suite.yaml`
@@ -26,7 +26,7 @@ func (t *tool) samplesCommand() *cobra.Command {
 		Short: "List the sample manifests, or print one",
 		Long: `Without an argument, lists the sample manifests and what each one is for. With the name of
 a sample, prints it. Most samples send their load to the Service etcd: change spec.target,
-or use --endpoints or --embedded-members of "run --local". It needs no cluster.`,
+or use --endpoints or --members of "run --local". It needs no cluster.`,
 		Example: samplesExample,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {

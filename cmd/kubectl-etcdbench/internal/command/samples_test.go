@@ -52,7 +52,7 @@ func TestASampleSaysWhatItIsFor(t *testing.T) {
 func TestASampleRuns(t *testing.T) {
 	sample := call("", "samples", "etcdbenchmark_slow.yaml")
 	sample.wantStatus(t, exitDone)
-	c := call(sample.out.String(), "run", "--local", "--embedded-members", "1", "-f", "-", "--dry-run")
+	c := call(sample.out.String(), "run", "--local", "--members", "1", "-f", "-", "--dry-run")
 	c.wantStatus(t, exitDone)
 }
 

@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 
-	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/admission"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/local"
@@ -41,8 +40,11 @@ func (t *tool) runSuiteLocally(f *runFlags, m *manifest.Manifest) error {
 	if err != nil {
 		return err
 	}
-	if n := len(s.Spec.Targets); n > 1 && (f.options.EmbeddedMembers > 0 || len(f.access.Endpoints) > 0) && !differInMembers(s.Spec.Targets) {
-		return fmt.Errorf("--embedded-members and --endpoints replace the addresses of all %d targets of the suite, so that all would be the same: remove the flag, or leave one target", n)
+	if err := f.checkPrograms(s.Spec.Targets); err != nil {
+		return err
+	}
+	if n := len(s.Spec.Targets); n > 1 && (f.options.Members > 0 || len(f.access.Endpoints) > 0) && !f.differ(s.Spec.Targets) {
+		return fmt.Errorf("--members and --endpoints replace the addresses of all %d targets of the suite, so that all would be the same: remove the flag, give each target its --member-binary TARGET=PATH, or leave one target", n)
 	}
 	if s.Spec.Stop {
 		return m.Refuse("spec.stop", "found true, which stops a suite: remove it to run this manifest")
@@ -102,19 +104,19 @@ func (t *tool) checkBeforeCreation(f *runFlags, m *manifest.Manifest) error {
 	return err
 }
 
-// differInMembers reports whether each target is another choice of members, for example the leader and all.
-func differInMembers(targets []v1alpha1.SuiteTarget) bool {
-	type choice struct {
-		members spec.MemberSelection
-		index   int32
-	}
-	seen := map[choice]bool{}
+// differ reports whether each target is another choice of members, for example the leader and all, or has another program
+// or other settings.
+func (f *runFlags) differ(targets []v1alpha1.SuiteTarget) bool {
+	seen := map[string]bool{}
 	for _, t := range targets {
-		c := choice{t.Target.Members, ptr.Deref(t.Target.MemberIndex, -1)}
-		if seen[c] {
+		key := fmt.Sprint(t.Target.Members, ptr.Deref(t.Target.MemberIndex, -1), f.optionsOf(t.Name).MemberBinary)
+		if e := t.Target.Ephemeral; e != nil {
+			key += fmt.Sprint(e.Settings)
+		}
+		if seen[key] {
 			return false
 		}
-		seen[c] = true
+		seen[key] = true
 	}
 	return true
 }
@@ -124,7 +126,7 @@ func (l *localSuite) checkCells() error {
 	for _, p := range suite.Examples(l.suite) {
 		run, err := l.admit(p)
 		if err == nil && l.flags.local {
-			err = l.flags.options.Validate(run)
+			err = l.flags.optionsOf(p.Cell.Target.Name).Validate(run)
 		}
 		if err != nil {
 			return fmt.Errorf("the cell %s: %w", p.Cell.Name, err)
@@ -210,7 +212,7 @@ func (l *localSuite) runOne(p suite.Planned) error {
 	progress := l.screen()
 	defer progress.Close()
 	progress.Notice(l.progress(p))
-	options := l.flags.options
+	options := l.flags.optionsOf(p.Cell.Target.Name)
 	options.Show, options.Notice, options.Stop = seenBy(progress, l.flags.following), progress.Notice, l.interrupts.end
 	stored, err := local.Run(l.interrupts.leave, run, options)
 	if errors.Is(err, local.ErrLeft) {

@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/supervisor"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/apiservertest"
 )
 
@@ -36,7 +37,10 @@ var apiServer struct {
 	kubeconfig string
 }
 
-func TestMain(m *testing.M) { os.Exit(runWithAPIServer(m)) }
+func TestMain(m *testing.M) {
+	supervisor.Main()
+	os.Exit(runWithAPIServer(m))
+}
 
 func runWithAPIServer(m *testing.M) int {
 	ctrl.SetLogger(logr.Discard())

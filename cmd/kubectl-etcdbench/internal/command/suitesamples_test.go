@@ -53,7 +53,8 @@ func shrink(s *v1alpha1.EtcdBenchmarkSuiteSpec, endpoints []string) {
 		s.Rounds = 3
 	}
 	for i := range s.Targets {
-		s.Targets[i].Target.Endpoints, s.Targets[i].Target.Service = endpoints, nil
+		t := &s.Targets[i].Target
+		t.Endpoints, t.Service, t.Ephemeral = endpoints, nil, nil
 	}
 }
 

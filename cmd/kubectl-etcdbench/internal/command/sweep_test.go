@@ -51,7 +51,7 @@ func TestSweepIsASuite(t *testing.T) {
 
 func TestSweepRuns(t *testing.T) {
 	t.Parallel()
-	c := call(sweepable, "run", "--local", "-f", "-", "--embedded-members", "1", "--sweep", "load.clients=1,2", "-o", "json")
+	c := call(sweepable, "run", "--local", "-f", "-", "--members", "1", "--sweep", "load.clients=1,2", "-o", "json")
 	c.wantStatus(t, exitDone)
 	var s v1alpha1.EtcdBenchmarkSuite
 	if err := json.Unmarshal([]byte(c.out.String()), &s); err != nil {

@@ -13,6 +13,7 @@ import (
 // The fields of a manifest that flags set.
 const (
 	endpointsField  = "spec.target.endpoints"
+	ephemeralField  = "spec.target.ephemeral"
 	tlsField        = "spec.target.tls"
 	serverNameField = "spec.target.tls.serverName"
 	authField       = "spec.target.auth"
@@ -22,20 +23,20 @@ const (
 const accessHelp = `--cacert, --cert, --key, --user, --password, --discovery-srv, --discovery-srv-name and
 --insecure-discovery are those of etcdctl. So are the variables ETCDCTL_ENDPOINTS,
 ETCDCTL_CACERT and so on: a flag takes precedence over its variable. If another variable
-of etcdctl is set, the command says that it has no effect. Embedded members ignore all.`
+of etcdctl is set, the command says that it has no effect. With --members, all are ignored.`
 
 // completeAccess checks the flags for the access to a target, after the variables of etcdctl have filled those that are
-// not given. Embedded members ignore the variables.
+// not given. With --members, the variables are ignored.
 func (t *tool) completeAccess(f *runFlags) error {
-	embedded := f.options.EmbeddedMembers > 0
+	own := f.options.Members > 0
 	switch {
 	case !f.local:
 		return f.access.Refused()
-	case !embedded:
+	case !own:
 		f.access.FromEnvironment()
 		t.tell(access.Ignored()...)
 	}
-	return f.access.Check(embedded)
+	return f.access.Check(own)
 }
 
 // reach completes the access to the target of a command that needs no manifest.
@@ -48,7 +49,7 @@ func (t *tool) reach(f *runFlags) error {
 
 // locate looks up the addresses of a run on this machine. With variables, those of etcdctl are used if no flag gives any.
 func (t *tool) locate(f *runFlags, variables bool) error {
-	if !f.local || f.options.EmbeddedMembers > 0 {
+	if !f.local || f.options.Members > 0 {
 		return nil
 	}
 	notices, err := f.access.Locate(variables)
@@ -66,19 +67,23 @@ func (t *tool) tell(notices ...string) {
 // hasAddresses reports whether a manifest says by itself where the load goes, as far as this machine can tell.
 func hasAddresses(m *manifest.Manifest) bool {
 	store, given := m.Text("spec.target.datastore")
-	return m.IsSuite() || m.Has(endpointsField) || given && store != "Etcd"
+	return m.IsSuite() || m.Has(endpointsField) || m.Has(ephemeralField) || given && store != "Etcd"
 }
 
 // setTarget writes the target of the flags into the manifest before admission. So the same rules apply to both, and the
 // printed run shows the real target.
 func (f *runFlags) setTarget(m *manifest.Manifest) error {
-	if f.options.EmbeddedMembers != 0 {
+	if f.options.Members != 0 {
 		return nil
 	}
 	if len(f.access.Endpoints) > 0 {
 		m.Drop("spec.target.service")
 		m.Drop("spec.target.pods")
+		m.Drop(ephemeralField)
 		m.Set(f.access.EndpointsBy(), endpointsField, list(f.access.Endpoints))
+	}
+	if m.Has(ephemeralField) {
+		return f.access.CheckOwn()
 	}
 	if err := f.checkEndpoints(m); err != nil {
 		return err

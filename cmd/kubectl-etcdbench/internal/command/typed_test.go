@@ -113,12 +113,12 @@ func TestThePageRepeatsTheRun(t *testing.T) {
 	}{
 		"its own addresses":  {own, []string{"run", "--local", "-f", "-"}},
 		"other addresses":    {sweepable, []string{"run", "--local", "-f", "-", "--endpoints", plain}},
-		"embedded members":   {sweepable, []string{"run", "--local", "-f", "-", "--embedded-members", "1"}},
+		"own members":        {sweepable, []string{"run", "--local", "-f", "-", "--members", "1"}},
 		"TLS and a user":     {sweepable, append([]string{"run", "--local", "-f", "-"}, g.flags()...)},
 		"bench":              {"", []string{"bench", "put", "--local", "--total", "20", "--endpoints", plain}},
 		"a suite":            {own, []string{"run", "--local", "-f", "-", "--sweep", "load.clients=1,2"}},
 		"a suite, elsewhere": {sweepable, []string{"run", "--local", "-f", "-", "--sweep", "load.clients=1,2", "--endpoints", plain}},
-		"a suite, embedded":  {sweepable, []string{"run", "--local", "-f", "-", "--sweep", "load.clients=1,2", "--embedded-members", "1"}},
+		"a suite, members":   {sweepable, []string{"run", "--local", "-f", "-", "--sweep", "load.clients=1,2", "--members", "1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Chdir(t.TempDir())

@@ -19,11 +19,8 @@ var loadAdvice = map[v1alpha1.ValidityCause]string{
 	v1alpha1.CauseLate: " Or use spec.load.transport: Fast where the workload allows it.",
 }
 
-const embeddedAdvice = "These figures can be read if the members run in other processes: use --endpoints, or run in a cluster. " +
-	"If the run has a rate, its lateness shows whether requests were sent on time."
-
 // advise replaces advice that applies only in a cluster.
-func (o Options) advise(run *v1alpha1.EtcdBenchmark) {
+func advise(run *v1alpha1.EtcdBenchmark) {
 	v := run.Status.Summary.Validity
 	for i := range v.Reasons {
 		r := &v.Reasons[i]
@@ -32,9 +29,6 @@ func (o Options) advise(run *v1alpha1.EtcdBenchmark) {
 			if !run.Spec.IsDerived() {
 				r.Change += loadAdvice[r.Cause]
 			}
-		}
-		if r.Cause == v1alpha1.CauseUnread && o.EmbeddedMembers > 0 {
-			r.Change = embeddedAdvice
 		}
 	}
 }

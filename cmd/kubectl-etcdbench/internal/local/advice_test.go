@@ -11,24 +11,22 @@ import (
 // changed.
 func TestAdviceFitsThisMachine(t *testing.T) {
 	const ofClusters = "Raise spec.pod.resources."
-	cases := map[v1alpha1.ValidityCause]struct{ replaced, replacedIfEmbedded bool }{
-		v1alpha1.CauseThrottled: {true, true},
-		v1alpha1.CauseBusy:      {true, true},
-		v1alpha1.CauseDelayed:   {true, true},
-		v1alpha1.CauseLoop:      {true, true},
-		v1alpha1.CauseLate:      {true, true},
-		v1alpha1.CauseUnread:    {false, true},
+	cases := map[v1alpha1.ValidityCause]bool{
+		v1alpha1.CauseThrottled: true,
+		v1alpha1.CauseBusy:      true,
+		v1alpha1.CauseDelayed:   true,
+		v1alpha1.CauseLoop:      true,
+		v1alpha1.CauseLate:      true,
+		v1alpha1.CauseUnread:    false,
 	}
-	for cause, tc := range cases {
-		for members, want := range map[int]bool{0: tc.replaced, 1: tc.replacedIfEmbedded} {
-			for _, profile := range []v1alpha1.Profile{"", v1alpha1.ProfileSmall} {
-				run := &v1alpha1.EtcdBenchmark{Spec: v1alpha1.EtcdBenchmarkSpec{Profile: profile}}
-				run.Status.Summary = &v1alpha1.Summary{Validity: &v1alpha1.Validity{Reasons: []v1alpha1.ValidityReason{{Cause: cause, Change: ofClusters}}}}
-				Options{EmbeddedMembers: members}.advise(run)
-				got := run.Status.Summary.Validity.Reasons[0].Change
-				if (got != ofClusters) != want || got == "" || want && profile != "" && strings.Contains(got, "spec.") {
-					t.Errorf("%s, %d embedded members, profile %q: got %q", cause, members, profile, got)
-				}
+	for cause, want := range cases {
+		for _, profile := range []v1alpha1.Profile{"", v1alpha1.ProfileSmall} {
+			run := &v1alpha1.EtcdBenchmark{Spec: v1alpha1.EtcdBenchmarkSpec{Profile: profile}}
+			run.Status.Summary = &v1alpha1.Summary{Validity: &v1alpha1.Validity{Reasons: []v1alpha1.ValidityReason{{Cause: cause, Change: ofClusters}}}}
+			advise(run)
+			got := run.Status.Summary.Validity.Reasons[0].Change
+			if (got != ofClusters) != want || got == "" || want && profile != "" && strings.Contains(got, "spec.") {
+				t.Errorf("%s, profile %q: got %q", cause, profile, got)
 			}
 		}
 	}

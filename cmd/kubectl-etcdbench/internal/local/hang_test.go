@@ -64,7 +64,7 @@ func TestAnInterruptAtATargetThatHangs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			target, stop, notices := &hanging{}, make(chan struct{}), make(chan string, 10)
 			t.Cleanup(target.answers)
-			run := mixed(at(etcdtest.StartProxy(t, members(t, 1).endpoints()[0], target.handle)), bound)
+			run := mixed(at(etcdtest.StartProxy(t, etcdtest.Start(t, 1, nil).Endpoints[0], target.handle)), bound)
 			run.Spec.Load.RequestTimeoutSeconds = 1
 			var percents []int32
 			hangs := false

@@ -7,13 +7,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 )
 
 // An interrupt after the measurement does not make the result partial.
 func TestAnInterruptAfterTheLoadLosesNothing(t *testing.T) {
-	run := mixed(at(members(t, 1).endpoints()...))
-	c, err := newController(run, options(nil), run.Spec.Target.Endpoints)
-	if err != nil {
+	run := mixed(at(etcdtest.Start(t, 1, nil).Endpoints...))
+	c := &controller{run: run, options: options(nil)}
+	if err := c.prepare(); err != nil {
 		t.Fatal(err)
 	}
 	c.begin(time.Now())

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/supervisor"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
@@ -40,37 +41,28 @@ const (
 	startDelay = 50 * time.Millisecond
 )
 
-// Run runs an admitted EtcdBenchmark to its end, sets its status and the addresses of embedded members, and returns its report, or nil if nothing was
-// measured. If the run cannot be started, it returns an error and does not change the status. When ctx ends, it returns
-// ErrLeft at once.
+// Run runs an admitted EtcdBenchmark to its end, sets its status and the addresses of its own members, and returns its
+// report, or nil if nothing was measured. If the run cannot be started, it returns an error and does not change the
+// status. When ctx ends, it returns ErrLeft at once.
 func Run(ctx context.Context, run *v1alpha1.EtcdBenchmark, o Options) (report []byte, err error) {
 	if err := o.Validate(run); err != nil {
 		return nil, err
 	}
-	endpoints := run.Spec.Target.Endpoints
-	if o.EmbeddedMembers > 0 {
-		o.Notice(fmt.Sprintf("Starting embedded etcd members: %d.", o.EmbeddedMembers))
-		members, err := startCluster(ctx, o.EmbeddedMembers)
-		if err != nil {
+	c := &controller{run: run, options: o.of(run)}
+	if c.options.Members > 0 {
+		if c.own, err = c.options.start(ctx); err != nil {
 			return nil, err
 		}
-		defer func() { err = errors.Join(err, members.close()) }()
-		endpoints = members.endpoints()
-		showLoaded(&run.Spec.Target, endpoints)
+		defer func() { err = errors.Join(err, c.own.Close()) }()
 	}
-	c, err := newController(run, o, endpoints)
-	if err != nil {
+	if err := c.prepare(); err != nil {
 		return nil, err
 	}
 	if err := c.follow(ctx); err != nil {
 		return nil, err
 	}
+	c.showAsked()
 	return c.report(), nil
-}
-
-// showLoaded replaces the addresses of a target by those that get the load.
-func showLoaded(t *v1alpha1.Target, endpoints []string) {
-	t.Service, t.Pods, t.Endpoints = nil, nil, endpoints
 }
 
 // report returns the report of a run that has measured something. An error becomes a warning, as in a cluster.
@@ -93,6 +85,8 @@ type controller struct {
 	plan     plan.Plan
 	sessions []*load.Session
 	gate     *gate
+	// own are the members that exist only for this run; nil if there are none.
+	own *supervisor.Cluster
 	// ended reports for each session whether it has ended.
 	ended []atomic.Bool
 	// stopped: the user has interrupted the run.
@@ -103,23 +97,27 @@ type controller struct {
 	sum      results.Summary
 }
 
-func newController(run *v1alpha1.EtcdBenchmark, o Options, endpoints []string) (*controller, error) {
-	p, err := o.plan(run, endpoints)
+// prepare makes the sessions.
+func (c *controller) prepare() error {
+	endpoints := c.run.Spec.Target.Endpoints
+	if c.own != nil {
+		endpoints = c.own.Endpoints
+		c.showOwn(time.Now())
+	}
+	p, err := c.options.plan(c.run, endpoints)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if o.EmbeddedMembers == 0 {
-		tuning.Process(p.Load)
-	}
-	c := &controller{run: run, options: o, plan: p, gate: newGate(), ended: make([]atomic.Bool, p.Pods())}
+	tuning.Process(p.Load)
+	c.plan, c.gate, c.ended = p, newGate(), make([]atomic.Bool, p.Pods())
 	for i := range p.Pods() {
 		s, err := load.NewSession(load.Config{Plan: p, Index: i, Driver: datastore.New(p, i), Control: c.control(i), Sessions: p.Pods()})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		c.sessions = append(c.sessions, s)
 	}
-	return c, nil
+	return nil
 }
 
 func (c *controller) control(session int) load.Control {
@@ -217,12 +215,15 @@ func (c *controller) stopNotice() string {
 		r, d := s.Interrupted()
 		responses, deletion = max(responses, r), max(deletion, d)
 	}
-	return fmt.Sprintf("Stopping the run. It waits for responses, for at most %s, and then deletes its keys, for at most %s. The result so far follows; Ctrl-C again exits without it.",
-		text.Duration(responses), text.Duration(deletion))
+	then := fmt.Sprintf(", and then deletes its keys, for at most %s", text.Duration(deletion))
+	if c.own != nil {
+		then = ""
+	}
+	return fmt.Sprintf("Stopping the run. It waits for responses, for at most %s%s. The result so far follows; Ctrl-C again exits without it.", text.Duration(responses), then)
 }
 
 func (c *controller) leftError() error {
-	if c.options.EmbeddedMembers > 0 {
+	if c.own != nil {
 		return ErrLeft
 	}
 	return fmt.Errorf("%w: keys may be left in the target. %s", ErrLeft, benchmark.Leftover(c.run))
@@ -247,7 +248,8 @@ func (c *controller) observation() lifecycle.Observed {
 	// Without scheduling, its time-out does not apply.
 	run.Spec.SchedulingTimeoutSeconds = math.MaxInt32
 	run.Status.Job = &v1alpha1.JobReference{UID: jobUID}
-	o := lifecycle.Observed{Run: run, Job: lifecycle.Job{Exists: true, UID: jobUID, Seen: run.Status.StartTime.Time}, PodsLive: true}
+	job := lifecycle.Job{Exists: true, UID: jobUID, Seen: run.Status.StartTime.Time}
+	o := lifecycle.Observed{Run: run, Job: job, Members: lifecycle.Members{Job: job}, PodsLive: true}
 	// Read before the snapshots: a session can end between the two reads, and its snapshot would then be older than its
 	// end.
 	ended := make([]bool, len(c.sessions))
@@ -307,27 +309,7 @@ func (c *controller) localMessage(message string) string {
 func (c *controller) snapshots() []*results.Snapshot {
 	out := make([]*results.Snapshot, len(c.sessions))
 	for i, s := range c.sessions {
-		if out[i] = s.Snapshot(); c.options.EmbeddedMembers > 0 {
-			omitShared(out[i])
-		}
+		out[i] = s.Snapshot()
 	}
 	return out
-}
-
-// omitShared omits the memory and the processor time of embedded members and of the load generator. They share a process,
-// so each would show the sum of all.
-func omitShared(s *results.Snapshot) {
-	for _, samples := range s.Samples {
-		delete(samples.Values, results.FigureCPUSeconds)
-		delete(samples.Values, results.FigureMemoryNowBytes)
-	}
-	s.Process = s.Process.OnlyMachine("the embedded members shared its process")
-	if s.Target == nil {
-		return
-	}
-	for i := range s.Target.Members {
-		m := &s.Target.Members[i]
-		m.ResidentMemoryBytes = 0
-		m.Window = m.Window.Without(results.FigureMemoryBytes, results.FigureMemoryStartBytes, results.FigureCPUSeconds)
-	}
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/supervisor"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/freeport"
@@ -29,22 +30,9 @@ import (
 // limit is far more than any run here takes.
 const limit = 90 * time.Second
 
-// members starts etcd members that end with the test.
-func members(t *testing.T, n int) *cluster {
-	t.Helper()
-	t.Setenv("TMPDIR", etcdtest.DataDir(t))
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
-	defer cancel()
-	c, err := startCluster(ctx, n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := c.close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return c
+func TestMain(m *testing.M) {
+	supervisor.Main()
+	os.Exit(m.Run())
 }
 
 // mixed is an admitted run of reads and writes with two client pods.
@@ -118,9 +106,9 @@ func wantJudged(t *testing.T, run *v1alpha1.EtcdBenchmark) {
 }
 
 // keysUnder counts what is left in the target under the run's prefix.
-func keysUnder(t *testing.T, c *cluster, prefix string) int64 {
+func keysUnder(t *testing.T, c *etcdtest.Cluster, prefix string) int64 {
 	t.Helper()
-	client, err := clientv3.New(clientv3.Config{Endpoints: c.endpoints()[:1], DialTimeout: limit})
+	client, err := clientv3.New(clientv3.Config{Endpoints: c.Endpoints[:1], DialTimeout: limit})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,13 +122,13 @@ func keysUnder(t *testing.T, c *cluster, prefix string) int64 {
 
 // A run beside whose keys are those of others says so, and prints no command to delete them.
 func TestKeysThatAreLeftHaveAReason(t *testing.T) {
-	target := members(t, 1)
-	client, err := clientv3.New(clientv3.Config{Endpoints: target.endpoints(), DialTimeout: limit})
+	target := etcdtest.Start(t, 1, nil)
+	client, err := clientv3.New(clientv3.Config{Endpoints: target.Endpoints, DialTimeout: limit})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	run := mixed(at(target.endpoints()...), lasting)
+	run := mixed(at(target.Endpoints...), lasting)
 	run.Spec.Load.Pods = 1
 	stop := make(chan struct{})
 	write := sync.OnceFunc(func() {
@@ -168,8 +156,8 @@ func TestKeysThatAreLeftHaveAReason(t *testing.T) {
 }
 
 func TestRunCompletes(t *testing.T) {
-	target := members(t, 1)
-	run, armed := mixed(at(target.endpoints()...)), ""
+	target := etcdtest.Start(t, 1, nil)
+	run, armed := mixed(at(target.Endpoints...)), ""
 	// The longest time that the API allows.
 	run.Spec.TimeoutSeconds = 7 * 24 * 60 * 60
 	report, err := Run(t.Context(), run, options(func(o *Options) {
@@ -213,8 +201,8 @@ func TestRunCompletes(t *testing.T) {
 }
 
 func TestRunIsStopped(t *testing.T) {
-	target := members(t, 1)
-	run := mixed(lasting, at(target.endpoints()...))
+	target := etcdtest.Start(t, 1, nil)
+	run := mixed(lasting, at(target.Endpoints...))
 	stop := make(chan struct{})
 	_, err := Run(t.Context(), run, options(func(o *Options) {
 		o.Stop = stop
@@ -244,8 +232,8 @@ func TestRunIsStopped(t *testing.T) {
 
 // A run that is stopped in its warm-up has no measurement.
 func TestRunIsStoppedBeforeItsWindow(t *testing.T) {
-	target := members(t, 1)
-	run := mixed(lasting, at(target.endpoints()...), func(run *v1alpha1.EtcdBenchmark) { run.Spec.Load.WarmupSeconds = 600 })
+	target := etcdtest.Start(t, 1, nil)
+	run := mixed(lasting, at(target.Endpoints...), func(run *v1alpha1.EtcdBenchmark) { run.Spec.Load.WarmupSeconds = 600 })
 	stop := make(chan struct{})
 	_, err := Run(t.Context(), run, options(func(o *Options) {
 		o.Stop = stop
@@ -267,8 +255,8 @@ func TestRunIsStoppedBeforeItsWindow(t *testing.T) {
 }
 
 func TestRunTimesOut(t *testing.T) {
-	target := members(t, 1)
-	run := mixed(lasting, at(target.endpoints()...), func(run *v1alpha1.EtcdBenchmark) {
+	target := etcdtest.Start(t, 1, nil)
+	run := mixed(lasting, at(target.Endpoints...), func(run *v1alpha1.EtcdBenchmark) {
 		run.Spec.TimeoutSeconds, run.Spec.Load.Rate = 10, &spec.Rate{PerSecond: 100, Arrival: spec.ArrivalConstant}
 	})
 	if _, err := Run(t.Context(), run, options(nil)); err != nil {
@@ -288,8 +276,8 @@ func TestRunTimesOut(t *testing.T) {
 
 // A run that ends during the preload has request counts and no measurement.
 func TestRunEndsBeforeItMeasures(t *testing.T) {
-	target := members(t, 1)
-	run := mixed(lasting, at(target.endpoints()...), func(run *v1alpha1.EtcdBenchmark) {
+	target := etcdtest.Start(t, 1, nil)
+	run := mixed(lasting, at(target.Endpoints...), func(run *v1alpha1.EtcdBenchmark) {
 		run.Spec.Workload.Mixed.Keys.SizeBytes, run.Spec.Workload.Mixed.Keys.Count, run.Spec.TimeoutSeconds = 8, 10_000_000, 10
 		// The preload need not be fast.
 		run.Spec.Load.Pods, run.Spec.Load.Connections, run.Spec.Load.Clients = 1, 1, 1
@@ -337,7 +325,7 @@ func TestRunIsLeft(t *testing.T) {
 	defer leave()
 	run := mixed(lasting)
 	_, err := Run(ctx, run, options(func(o *Options) {
-		o.EmbeddedMembers = 1
+		o.Members = 1
 		o.Show = func(*v1alpha1.EtcdBenchmark) { leave() }
 	}))
 	if !errors.Is(err, ErrLeft) {
@@ -360,13 +348,14 @@ func TestValidate(t *testing.T) {
 	}{
 		"endpoints":                   {mixed(endpoints), Options{}, ""},
 		"service":                     {mixed(), Options{}, "--endpoints"},
-		"service, with members":       {mixed(), Options{EmbeddedMembers: 3}, ""},
-		"too many members":            {mixed(), Options{EmbeddedMembers: 10}, "1 to 9"},
-		"negative members":            {mixed(), Options{EmbeddedMembers: -1}, "1 to 9"},
+		"service, with members":       {mixed(), Options{Members: 3}, ""},
+		"too many members":            {mixed(), Options{Members: 10}, "1 to 9"},
+		"negative members":            {mixed(), Options{Members: -1}, "1 to 9"},
+		"a program that is missing":   {mixed(), Options{Members: 1, MemberBinary: "/no/such/etcd"}, "--member-binary: wanted an etcd that can be started: "},
 		"certificates without folder": {mixed(endpoints, withTLS), Options{}, "--tls-dir"},
 		"certificates are given":      {mixed(endpoints, withTLS), Options{TLS: certificates}, ""},
 		"certificates are damaged":    {mixed(endpoints, withTLS), Options{TLS: plan.Given{plan.CAFile: {Name: "--cacert x", Content: "x"}}}, "--cacert x"},
-		"certificates, plain members": {mixed(endpoints, withTLS, withAuth), Options{EmbeddedMembers: 1}, ""},
+		"certificates, plain members": {mixed(endpoints, withTLS, withAuth), Options{Members: 1}, ""},
 		"user without folder":         {mixed(endpoints, withAuth), Options{}, "--auth-dir"},
 		"a token in place of a user":  {mixed(endpoints, withAuth), Options{User: plan.Given{plan.TokenFile: {Content: "a"}}}, "needs a username"},
 		"user and certificates":       {mixed(endpoints, withAuth, withTLS), Options{User: plan.Given{plan.UsernameFile: {Content: "a"}, plan.PasswordFile: {Content: "b"}}, TLS: certificates}, ""},
@@ -381,19 +370,19 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// A local run is tuned as a client pod is, unless embedded members share its process.
+// A local run is tuned as a client pod is.
 func TestARunIsTuned(t *testing.T) {
 	before := debug.SetGCPercent(100)
 	defer debug.SetGCPercent(before)
 	t.Setenv("GOGC", "")
-	c := members(t, 1)
+	c := etcdtest.Start(t, 1, nil)
 	cases := map[string]struct {
 		run     *v1alpha1.EtcdBenchmark
 		options func(*Options)
 		want    bool
 	}{
-		"by itself":    {mixed(at(c.endpoints()...)), nil, true},
-		"with members": {mixed(), func(o *Options) { o.EmbeddedMembers = 1 }, false},
+		"by itself":    {mixed(at(c.Endpoints...)), nil, true},
+		"with members": {mixed(), func(o *Options) { o.Members = 1 }, true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -420,9 +409,9 @@ func TestIsLoopback(t *testing.T) {
 
 // The smaller limit ends the run before its first write, because the database is larger already.
 func TestTheGuardEndsARun(t *testing.T) {
-	c := members(t, 1)
+	c := etcdtest.Start(t, 1, nil)
 	for maxBytes, cleaned := range map[int64]string{1: v1alpha1.ReasonNothingWritten, 1 << 20: v1alpha1.ReasonKeysDeleted} {
-		run := mixed(at(c.endpoints()...), lasting, func(run *v1alpha1.EtcdBenchmark) {
+		run := mixed(at(c.Endpoints...), lasting, func(run *v1alpha1.EtcdBenchmark) {
 			run.Spec.Guard = &spec.Guard{AcceptWrites: true, StopOn: &spec.StopRules{DatabaseSize: &spec.DatabaseSizeRule{MaxBytes: maxBytes}}}
 			// A second pod could write before it is stopped.
 			run.Spec.Load.Pods = 1

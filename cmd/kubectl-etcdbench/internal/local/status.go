@@ -38,28 +38,31 @@ func (c *controller) finish(now time.Time) {
 
 // write sets the status as the operator does, and then what only this process knows.
 func (c *controller) write(o lifecycle.Observed, d lifecycle.Decision, now time.Time) {
-	s, shared := &c.run.Status, c.options.shared(c.plan.Target.Endpoints)
-	o.SharesNode = shared != ""
+	s, shared := &c.run.Status, allLoopback(c.plan.Target.Endpoints)
+	o.SharesNode = shared
+	c.keepLost()
 	// followLock sets it.
 	d.Queue = s.Queue
 	c.sum = lifecycle.SetStatus(c.run, o, d, &c.recent, now)
 	if s.Summary == nil {
 		return
 	}
-	for _, w := range c.options.warnings(c.run, c.plan.Target.Endpoints) {
+	for _, w := range c.options.warnings(c.run, shared) {
 		s.Summary.Warnings = verdict.AppendWarning(s.Summary.Warnings, w)
 	}
-	s.Summary.Validity.Shared = shared
-	c.options.advise(c.run)
+	if shared {
+		s.Summary.Validity.Shared = v1alpha1.SharedNode
+	}
+	advise(c.run)
 }
 
 // cleaned returns the condition Cleaned. Without a cluster no cleanup Job follows, so the user has to delete keys that
 // are left, unless they are those of others.
 func (c *controller) cleaned(k lifecycle.Cleaned) *lifecycle.Cleaned {
 	switch {
+	case c.own != nil:
+		k = lifecycle.Cleaned{Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonMembersDeleted, Message: "The members of the run are deleted, and its keys with them."}
 	case k.Status == metav1.ConditionTrue:
-	case c.options.EmbeddedMembers > 0:
-		k = lifecycle.Cleaned{Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonKeysDeleted, Message: "The keys are gone with the embedded members."}
 	default:
 		why, spared := c.whyLeft()
 		k.Status, k.Message = metav1.ConditionFalse, "Keys may be left in the target"+why+"."

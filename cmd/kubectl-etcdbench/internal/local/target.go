@@ -1,25 +1,34 @@
 package local
 
 import (
+	"errors"
 	"fmt"
 	"net"
+	"os/exec"
 	"slices"
 	"strings"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/supervisor"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
-// MaxEmbeddedMembers is the most members that one machine starts.
-const MaxEmbeddedMembers = 9
+// MaxMembers is the most members that one machine starts.
+const MaxMembers = 9
 
 // Options replace what a cluster provides.
 type Options struct {
-	// EmbeddedMembers is the number of etcd members to start as the target; 0 uses spec.target.
-	EmbeddedMembers int
+	// Members is the number of etcd members to start as the target; 0 uses spec.target.
+	Members int
+	// MemberBinary is the etcd of these members; empty is the one in this program.
+	MemberBinary string
+	// DataDir is the folder for their data; empty is that for temporary files.
+	DataDir string
+	// described are the members in the manifest, with the number that starts; nil if it describes none.
+	described *v1alpha1.EphemeralTarget
 	// TLS and User replace the target's Secrets; nil if nothing does.
 	TLS, User plan.Given
 	// Stop, when closed, ends the run early with the result so far.
@@ -34,24 +43,28 @@ type Options struct {
 func (o Options) Validate(run *v1alpha1.EtcdBenchmark) error {
 	t := run.Spec.Target
 	row, _ := t.Datastore.Store()
-	embedded := o.EmbeddedMembers > 0
+	own := o.Members > 0 || t.Ephemeral != nil
 	switch {
-	case o.EmbeddedMembers < 0 || o.EmbeddedMembers > MaxEmbeddedMembers:
-		return fmt.Errorf("--embedded-members: wanted 1 to %d, found %d", MaxEmbeddedMembers, o.EmbeddedMembers)
-	case embedded && t.MemberIndex != nil && int(*t.MemberIndex) >= o.EmbeddedMembers:
-		return fmt.Errorf("spec.target.memberIndex is %d, and --embedded-members starts %d: wanted 0 to %d", *t.MemberIndex, o.EmbeddedMembers, o.EmbeddedMembers-1)
-	case embedded && t.Datastore != spec.Etcd:
-		return fmt.Errorf("--embedded-members starts etcd, and spec.target.datastore is %s: "+
+	case o.Members < 0 || o.Members > MaxMembers:
+		return fmt.Errorf("--members: wanted 1 to %d, found %d", MaxMembers, o.Members)
+	case own && o.MemberBinary != "" && whyNoProgram(o.MemberBinary) != nil:
+		return fmt.Errorf("--member-binary: wanted an etcd that can be started: %w", whyNoProgram(o.MemberBinary))
+	case !own && (o.MemberBinary != "" || o.DataDir != ""):
+		return errors.New("--member-binary and --data-dir are for members that the command starts: add --members, or describe members in spec.target.ephemeral")
+	case own && t.MemberIndex != nil && int(*t.MemberIndex) >= o.of(run).Members:
+		return fmt.Errorf("spec.target.memberIndex is %d, and --members starts %d: wanted 0 to %d", *t.MemberIndex, o.Members, o.Members-1)
+	case own && t.Datastore != spec.Etcd:
+		return fmt.Errorf("--members starts etcd, and spec.target.datastore is %s: "+
 			"give the addresses of its servers with --endpoints host:port,…", t.Datastore)
 	case t.Datastore != spec.Etcd && len(t.Endpoints) == 0:
 		return fmt.Errorf("spec.target.%s can be resolved only in a cluster: give the servers' addresses with --endpoints host:port,…", unresolvable(t))
-	case !embedded && len(t.Endpoints) == 0:
+	case !own && len(t.Endpoints) == 0:
 		return fmt.Errorf("spec.target.%s can be resolved only in a cluster: "+
-			"give the members' addresses with --endpoints host:port,…, or start members with --embedded-members 3", unresolvable(t))
-	case !embedded && t.TLS != nil && o.TLS == nil:
+			"give the members' addresses with --endpoints host:port,…, or start members with --members 3", unresolvable(t))
+	case !own && t.TLS != nil && o.TLS == nil:
 		return fmt.Errorf("spec.target.tls names the Secret %s of a cluster: "+
 			"put its files (%s, %s, %s) into a folder and give it with --tls-dir, or give them with --cacert, --cert and --key", t.TLS.SecretName, plan.CAFile, plan.CertFile, plan.KeyFile)
-	case !embedded && t.Auth != nil && o.User == nil:
+	case !own && t.Auth != nil && o.User == nil:
 		return fmt.Errorf("spec.target.auth names the Secret %s of a cluster: "+
 			"put its files (%s) into a folder and give it with --auth-dir, or give the %s", t.Auth.SecretName, strings.Join(row.Auth, ", "), authFlags(row))
 	}
@@ -63,6 +76,11 @@ func (o Options) Validate(run *v1alpha1.EtcdBenchmark) error {
 		given.Auth = &plan.Auth{}
 	}
 	return datastore.CheckCredentials(o.access(given))
+}
+
+func whyNoProgram(file string) error {
+	_, err := exec.LookPath(file)
+	return err
 }
 
 // authFlags are the flags that give what a store takes.
@@ -91,15 +109,13 @@ func unresolvable(t v1alpha1.Target) string {
 	return "pods"
 }
 
-// plan returns the run's plan with the changes for this machine. Embedded members have neither TLS nor users.
+// plan returns the run's plan with the changes for this machine. The run's own members have neither TLS nor users.
 func (o Options) plan(run *v1alpha1.EtcdBenchmark, endpoints []string) (plan.Plan, error) {
 	p, err := benchmark.Plan(run, endpoints)
 	if err != nil {
 		return plan.Plan{}, err
 	}
-	if o.EmbeddedMembers > 0 {
-		// The members exist only for this run.
-		p.Lock = nil
+	if o.Members > 0 {
 		p.Target.TLS, p.Target.Auth = nil, nil
 	}
 	p.Target = o.access(p.Target)
@@ -112,32 +128,22 @@ func (o Options) plan(run *v1alpha1.EtcdBenchmark, endpoints []string) (plan.Pla
 const timeoutMargin = 60
 
 // warnings say what limits the value of the numbers of a run on this machine.
-func (o Options) warnings(run *v1alpha1.EtcdBenchmark, endpoints []string) []string {
-	t := run.Spec.Target
-	switch {
-	case o.EmbeddedMembers > 0 && (t.TLS != nil || t.Auth != nil):
-		return []string{embeddedWarning, "Embedded members have neither TLS nor users: spec.target.tls and spec.target.auth were not used."}
-	case o.EmbeddedMembers > 0:
-		return []string{embeddedWarning}
-	case allLoopback(endpoints):
-		return []string{"The load generator and the members ran on one machine and shared its CPUs, memory and disk."}
+func (o Options) warnings(run *v1alpha1.EtcdBenchmark, shared bool) (all []string) {
+	if shared {
+		all = append(all, "The load generator and the members ran on one machine and shared its CPUs, memory and disk.")
 	}
-	return nil
-}
-
-// shared is what the load generator and the members have in common.
-func (o Options) shared(endpoints []string) v1alpha1.SharedWithMembers {
-	switch {
-	case o.EmbeddedMembers > 0:
-		return v1alpha1.SharedProcess
-	case allLoopback(endpoints):
-		return v1alpha1.SharedNode
+	if o.Members == 0 {
+		return all
 	}
-	return ""
+	all = append(all, o.unused()...)
+	if t := run.Spec.Target; t.TLS != nil || t.Auth != nil {
+		all = append(all, "Members that the command starts have neither TLS nor users: spec.target.tls and spec.target.auth were not used.")
+	}
+	if supervisor.IsInMemory(o.dataDir()) {
+		all = append(all, "the members' data is not durable, because it lies in memory ("+o.dataDir()+"): an etcd on a disk is slower")
+	}
+	return all
 }
-
-const embeddedWarning = "The members were embedded: they ran in the load generator's process and shared its CPUs, memory and disk. " +
-	"Compare these numbers only with those of other runs with embedded members."
 
 func allLoopback(endpoints []string) bool {
 	for _, e := range v1alpha1.HostPorts(endpoints) {

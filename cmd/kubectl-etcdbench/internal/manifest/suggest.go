@@ -1,9 +1,11 @@
 package manifest
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
@@ -65,18 +67,35 @@ func knownFields(kind string, path []string) []string {
 
 // objectSchema has no properties if the definition cannot be read.
 func objectSchema(kind string) (object apiextensionsv1.JSONSchemaProps) {
-	var definition apiextensionsv1.CustomResourceDefinition
-	source := crd.EtcdBenchmarks
-	if kind == SuiteKind {
-		source = crd.EtcdBenchmarkSuites
+	if read, err := Schema(kind); err == nil {
+		object = *read
 	}
-	if yaml.Unmarshal(source, &definition) != nil {
-		return object
+	return object
+}
+
+var (
+	runSchema   = sync.OnceValues(func() (*apiextensionsv1.JSONSchemaProps, error) { return ReadSchema(crd.EtcdBenchmarks) })
+	suiteSchema = sync.OnceValues(func() (*apiextensionsv1.JSONSchemaProps, error) { return ReadSchema(crd.EtcdBenchmarkSuites) })
+)
+
+// Schema returns the schema of EtcdBenchmark, or of EtcdBenchmarkSuite. It is read once, and must not be changed.
+func Schema(kind string) (*apiextensionsv1.JSONSchemaProps, error) {
+	if kind == SuiteKind {
+		return suiteSchema()
+	}
+	return runSchema()
+}
+
+// ReadSchema returns the schema in a CustomResourceDefinition as YAML.
+func ReadSchema(source []byte) (*apiextensionsv1.JSONSchemaProps, error) {
+	var definition apiextensionsv1.CustomResourceDefinition
+	if err := yaml.Unmarshal(source, &definition); err != nil {
+		return nil, err
 	}
 	for _, v := range definition.Spec.Versions {
 		if v.Name == v1alpha1.GroupVersion.Version && v.Schema != nil && v.Schema.OpenAPIV3Schema != nil {
-			object = *v.Schema.OpenAPIV3Schema
+			return v.Schema.OpenAPIV3Schema, nil
 		}
 	}
-	return object
+	return nil, fmt.Errorf("wanted version %s in the CustomResourceDefinition, found none", v1alpha1.GroupVersion.Version)
 }

@@ -53,8 +53,8 @@ func (d *Document) repeat(file string, m metav1.ObjectMeta, run *v1alpha1.EtcdBe
 
 // onThisMachine adds the flags for the members of a run without a cluster, or for what takes the place of Secrets.
 func (r *repetition) onThisMachine(run *v1alpha1.EtcdBenchmark) {
-	if hasEmbedded(run) {
-		r.Command += fmt.Sprintf(" --embedded-members %d", len(run.Status.Target.Members))
+	if hasOwnMembers(run) {
+		r.Command += fmt.Sprintf(" --members %d", len(run.Status.Ephemeral.Pods))
 		return
 	}
 	if run.Spec.Target.TLS != nil {
@@ -68,10 +68,9 @@ func (r *repetition) onThisMachine(run *v1alpha1.EtcdBenchmark) {
 	}
 }
 
-// hasEmbedded reports whether the members of a run were in the process of the load.
-func hasEmbedded(run *v1alpha1.EtcdBenchmark) bool {
-	s := run.Status.Summary
-	return s != nil && s.Validity != nil && s.Validity.Shared == v1alpha1.SharedProcess && run.Status.Target != nil
+// hasOwnMembers reports whether a flag made the command start the members of a run.
+func hasOwnMembers(run *v1alpha1.EtcdBenchmark) bool {
+	return run.Status.Ephemeral != nil && run.Spec.Target.Ephemeral == nil
 }
 
 // repeatSuite is how to repeat a suite. Flags may have replaced the addresses of its targets.
@@ -82,7 +81,7 @@ func (d *Document) repeatSuite() repetition {
 	run := d.Runs[0].Object
 	endpoints := run.Spec.Target.Endpoints
 	isOwn := func(t v1alpha1.SuiteTarget) bool { return slices.Equal(t.Target.Endpoints, endpoints) }
-	if hasEmbedded(run) || slices.ContainsFunc(d.Suite.Spec.Targets, isOwn) {
+	if hasOwnMembers(run) || slices.ContainsFunc(d.Suite.Spec.Targets, isOwn) {
 		endpoints = nil
 	}
 	return d.repeat(suiteFile, d.Suite.ObjectMeta, run, endpoints)

@@ -10,11 +10,11 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/render"
 )
 
-// Every form of a suite's result has the warnings of its runs, and says beside the verdict that the members were embedded.
+// Every form of a suite's result has the warnings of its runs, and says beside the verdict what all ran on.
 func TestEveryFormHasTheWarningsOfTheRuns(t *testing.T) {
-	const embedded, memory = "The members were embedded: they ran in the load generator's process.", "a flush of the log takes less than 5µs on member-secret: the data lies in memory"
+	const machine, memory = "The load generator and the members ran on one machine and shared its CPUs, memory and disk.", "a flush of the log takes less than 5µs on member-secret: the data lies in memory"
 	d := compared(t, 3, 1, func(run *v1alpha1.EtcdBenchmark) {
-		run.Status.Summary.Warnings = []string{embedded}
+		run.Status.Summary.Warnings = []string{machine}
 		if run.Name == "versions-2-3" {
 			run.Status.Summary.Warnings = append(run.Status.Summary.Warnings, memory)
 		}
@@ -34,21 +34,21 @@ func TestEveryFormHasTheWarningsOfTheRuns(t *testing.T) {
 	}
 	forms["table"] = table.String()
 	for name, form := range forms {
-		for _, kind := range []string{"embedded", "memory", "versions-2-3"} {
+		for _, kind := range []string{"machine", "memory", "versions-2-3"} {
 			if !strings.Contains(strings.ToLower(form), kind) {
 				t.Errorf("%s has no %q:\n%s", name, kind, form)
 			}
 		}
 	}
-	if _, _, why := verdictOfSuite(d.Suite); !strings.Contains(strings.Join(why, " "), "The members were embedded") {
+	if _, _, why := verdictOfSuite(d.Suite); !strings.Contains(strings.Join(why, " "), "ran on one machine") {
 		t.Errorf("beside the verdict stands %q", why)
 	}
 	csv := strings.Split(forms["csv"], "\n")
-	if !strings.Contains(csv[1], ",EmbeddedMembers,") || !strings.Contains(forms["csv"], ",EmbeddedMembers DataInMemory,") {
+	if !strings.Contains(csv[1], ",OneMachine,") || !strings.Contains(forms["csv"], ",OneMachine DataInMemory,") {
 		t.Errorf("the rows of the runs do not have their own warnings:\n%s", forms["csv"])
 	}
 	for _, w := range d.Suite.Status.Warnings {
-		if want := map[string]int32{"EmbeddedMembers": 6, "DataInMemory": 1}[w.Kind]; w.Runs != want {
+		if want := map[string]int32{"OneMachine": 6, "DataInMemory": 1}[w.Kind]; w.Runs != want {
 			t.Errorf("found %+v, wanted it in %d runs", w, want)
 		}
 	}
@@ -64,13 +64,13 @@ func TestEveryFormHasTheWarningsOfTheRuns(t *testing.T) {
 // A run has its warnings in the forms that pipelines and spreadsheets read.
 func TestFormsOfARunHaveItsWarnings(t *testing.T) {
 	d := OfRun(measured(t, "writes", 1e6, func(run *v1alpha1.EtcdBenchmark) {}).Object, nil)
-	d.Runs[0].Object.Status.Summary.Warnings = []string{"The members were embedded: so"}
+	d.Runs[0].Object.Status.Summary.Warnings = []string{"a flush of the log takes less than 5µs on m0: the data lies in memory"}
 	for name, write := range map[string]func(*Document) ([]byte, error){"csv": CSV, "junit": JUnit} {
 		data, err := write(d)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(strings.ToLower(string(data)), "embedded") {
+		if !strings.Contains(strings.ToLower(string(data)), "memory") {
 			t.Errorf("%s: found %s", name, data)
 		}
 	}
@@ -78,14 +78,14 @@ func TestFormsOfARunHaveItsWarnings(t *testing.T) {
 
 // Runs with equal manifests can have other environments.
 func TestSeveralRunsSayWhatDiffersInTheirEnvironments(t *testing.T) {
-	first, second := measured(t, "external", time.Millisecond), measured(t, "embedded", time.Millisecond)
+	first, second := measured(t, "disk", time.Millisecond), measured(t, "memory", time.Millisecond)
 	d := OfRun(first.Object, nil)
 	d.Runs = append(d.Runs, second)
-	const differs = "the members of embedded were embedded in the load generator's process, and those of external were not"
+	const differs = "the data of memory lay in memory. that of disk did not"
 	if page := strings.ToLower(string(d.Page().Markdown())); strings.Contains(page, differs) {
 		t.Errorf("wanted equal environments, got:\n%s", page)
 	}
-	second.Object.Status.Summary.Validity.Shared = v1alpha1.SharedProcess
+	second.Object.Status.Summary.Members = []v1alpha1.MemberSummary{{WALFsync: &v1alpha1.MemberDuration{Count: 5000, MeanNanoseconds: 700}}}
 	if page := strings.ToLower(string(d.Page().Markdown())); !strings.Contains(page, differs) {
 		t.Errorf("wanted %q in:\n%s", differs, page)
 	}

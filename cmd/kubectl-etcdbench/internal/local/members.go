@@ -1,0 +1,106 @@
+package local
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/supervisor"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+)
+
+// of returns the options with the members that a run describes.
+func (o Options) of(run *v1alpha1.EtcdBenchmark) Options {
+	if run.Spec.Target.Ephemeral == nil {
+		return o
+	}
+	o.described = run.Spec.Target.Ephemeral.DeepCopy()
+	if o.Members > 0 {
+		o.described.Replicas = int32(o.Members)
+	}
+	o.Members = int(o.described.Replicas)
+	return o
+}
+
+// start starts the members of a run.
+func (o Options) start(ctx context.Context) (*supervisor.Cluster, error) {
+	o.Notice(fmt.Sprintf("Starting %s on this machine.", text.Plural(o.Members, "etcd member")))
+	config := supervisor.Config{Members: o.Members, Program: o.MemberBinary, DataDir: o.dataDir(), Settings: map[string]string{}}
+	if o.described != nil {
+		for name, value := range o.described.Settings {
+			config.Settings[name] = string(value)
+		}
+	}
+	own, err := supervisor.Start(ctx, config)
+	if ctx.Err() != nil {
+		return nil, errors.Join(ErrLeft, err)
+	}
+	return own, err
+}
+
+// showOwn describes the run's own members in its spec and its status as those of a cluster.
+func (c *controller) showOwn(now time.Time) {
+	o, t := c.options, &c.run.Spec.Target
+	t.Service, t.Pods, t.Endpoints = nil, nil, nil
+	t.Ephemeral = &v1alpha1.EphemeralTarget{Replicas: int32(o.Members), Image: cmp.Or(o.MemberBinary, "etcd")}
+	if o.described != nil {
+		t.Ephemeral.Settings = o.described.Settings
+	}
+	c.run.Status.Ephemeral = &v1alpha1.EphemeralStatus{Job: v1alpha1.JobReference{Name: jobUID, UID: jobUID}, ReadyAt: new(metav1.NewMicroTime(now))}
+	for i := range o.Members {
+		c.run.Status.Ephemeral.Pods = append(c.run.Status.Ephemeral.Pods, v1alpha1.MemberPod{Name: supervisor.NameOf(i)})
+	}
+}
+
+// showAsked shows the target that the manifest describes, or, of members that a flag has asked for, the addresses that got
+// the load.
+func (c *controller) showAsked() {
+	t := &c.run.Spec.Target
+	switch {
+	case c.options.described != nil:
+		t.Ephemeral = c.options.described
+	case c.own != nil:
+		t.Ephemeral, t.Endpoints = nil, c.own.Endpoints
+	}
+}
+
+// keepLost says in status which of the run's own members have ended before it.
+func (c *controller) keepLost() {
+	if c.own == nil {
+		return
+	}
+	for _, e := range c.own.Ended() {
+		pod := &c.run.Status.Ephemeral.Pods[e.Member]
+		if pod.Lost == "" {
+			pod.Lost = text.Shorten(e.String(), v1alpha1.MaxMessageLength)
+			c.options.Notice(fmt.Sprintf("Member %d (%s) %s.", e.Member, pod.Name, pod.Lost))
+		}
+	}
+}
+
+// unused says which fields of spec.target.ephemeral have no effect without a cluster.
+func (o Options) unused() (all []string) {
+	e := o.described
+	if e == nil {
+		return nil
+	}
+	for _, field := range []struct {
+		name string
+		set  bool
+	}{
+		{"image", e.Image != ""}, {"resources", e.Resources != nil}, {"storage", e.Storage != nil}, {"placement", e.Placement != nil},
+	} {
+		if field.set {
+			all = append(all, "spec.target.ephemeral."+field.name+" was not used: the members were processes on this machine.")
+		}
+	}
+	return all
+}
+
+func (o Options) dataDir() string { return cmp.Or(o.DataDir, os.TempDir()) }

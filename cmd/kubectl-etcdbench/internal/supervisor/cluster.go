@@ -1,0 +1,253 @@
+package supervisor
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/util/rand"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/ephemeral"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/freeport"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+)
+
+const (
+	// portAttempts is the number of starts. A start fails if another process takes one of the free ports first.
+	portAttempts = 3
+	// startLimit is more than members on a slow disk need.
+	startLimit = time.Minute
+	// healthInterval is how often a member that starts is asked whether it serves.
+	healthInterval = 20 * time.Millisecond
+)
+
+// Config says which members to start.
+type Config struct {
+	Members int
+	// Program is an etcd; empty is this program, which has one.
+	Program string
+	// DataDir is the folder in which the members get a new one.
+	DataDir string
+	// Settings are flags of etcd by name.
+	Settings map[string]string
+}
+
+// Cluster are members that serve.
+type Cluster struct {
+	// Endpoints are their client addresses.
+	Endpoints []string
+
+	// dir has the data of the members.
+	dir string
+
+	supervisor *exec.Cmd
+	// hold is the pipe that keeps the members.
+	hold io.Closer
+	// errors is what the supervisor says last.
+	errors tail
+	// read is closed when the supervisor has told everything.
+	read  chan struct{}
+	mutex sync.Mutex
+	pids  []int
+	ended []Ended
+}
+
+// Start starts members on free loopback ports, with etcd's default settings, and waits until they serve.
+func Start(ctx context.Context, c Config) (*Cluster, error) {
+	for attempt := 1; ; attempt++ {
+		cluster, err := start(ctx, c)
+		if err == nil {
+			return cluster, nil
+		}
+		if attempt == portAttempts || !isPortTaken(err) {
+			return nil, fmt.Errorf("starting %s: %w", text.Plural(c.Members, "etcd member"), err)
+		}
+	}
+}
+
+// isPortTaken knows the words of Unix and of Windows.
+func isPortTaken(err error) bool {
+	return strings.Contains(err.Error(), "address already in use") || strings.Contains(err.Error(), "Only one usage of each socket address")
+}
+
+func start(ctx context.Context, config Config) (*Cluster, error) {
+	c := &Cluster{dir: filepath.Join(config.DataDir, "etcdbench-members-"+rand.String(10)), read: make(chan struct{})}
+	o, err := c.order(config)
+	if err != nil {
+		return nil, err
+	}
+	starting, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	if err := c.supervise(o, fail); err != nil {
+		return nil, err
+	}
+	err = c.awaitReady(starting)
+	if err == nil {
+		return c, nil
+	}
+	err = errors.Join(err, c.Close())
+	// Close ends all members, and the first one that has ended before says why.
+	if ended := c.Ended(); len(ended) > 0 && ctx.Err() == nil {
+		err = fmt.Errorf("%w: %s %s", err, NameOf(ended[0].Member), ended[0])
+	}
+	return nil, err
+}
+
+// order chooses the addresses of the members.
+func (c *Cluster) order(config Config) (o order, err error) {
+	o = order{Dir: c.dir, Program: config.Program}
+	var first []string
+	if o.Program == "" {
+		if o.Program, err = os.Executable(); err != nil {
+			return o, err
+		}
+		first = []string{asMember}
+	}
+	addresses, err := freeport.Addresses(2 * config.Members)
+	if err != nil {
+		return o, err
+	}
+	c.Endpoints = addresses[:config.Members]
+	members := make([]ephemeral.Member, config.Members)
+	for i := range members {
+		host, client, _ := net.SplitHostPort(addresses[i])
+		_, peer, _ := net.SplitHostPort(addresses[config.Members+i])
+		members[i] = ephemeral.Member{Name: NameOf(i), Listen: host, Host: host, ClientPort: client, PeerPort: peer, DataDir: filepath.Join(c.dir, NameOf(i))}
+	}
+	for _, m := range members {
+		o.Args = append(o.Args, slices.Concat(first, ephemeral.Etcd(m, members, filepath.Base(c.dir), config.Settings)))
+	}
+	return o, nil
+}
+
+// NameOf is the name of a member.
+func NameOf(member int) string { return fmt.Sprintf("member-%d", member) }
+
+// supervise starts the supervisor and gives it an order. It calls fail when a member cannot be started or ends.
+func (c *Cluster) supervise(o order, fail context.CancelCauseFunc) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	c.supervisor = exec.Command(self, asSupervisor)
+	c.supervisor.SysProcAttr, c.supervisor.Stderr = ofSupervisor(), &c.errors
+	in, err := c.supervisor.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, err := c.supervisor.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := c.supervisor.Start(); err != nil {
+		return err
+	}
+	c.hold = in
+	go func() {
+		defer close(c.read)
+		c.listen(json.NewDecoder(out), fail)
+	}()
+	return json.NewEncoder(in).Encode(o)
+}
+
+// listen reads events until the supervisor ends.
+func (c *Cluster) listen(events *json.Decoder, fail context.CancelCauseFunc) {
+	for {
+		var e event
+		if err := events.Decode(&e); err != nil {
+			fail(errors.New("the process that keeps the members has ended"))
+			return
+		}
+		switch {
+		case e.Failed != "":
+			fail(errors.New(e.Failed))
+		case e.Ended != nil:
+			c.mutex.Lock()
+			c.ended = append(c.ended, *e.Ended)
+			c.mutex.Unlock()
+			fail(errors.New("a member does not run"))
+		default:
+			c.mutex.Lock()
+			c.pids = e.Started
+			c.mutex.Unlock()
+		}
+	}
+}
+
+// String is what happened to the member, with its own words.
+func (e Ended) String() string {
+	return text.Printable(fmt.Sprintf("ended (%s; its log ends with: %s)", e.How, cmp.Or(e.Words, "nothing")))
+}
+
+// PIDs are the processes of the members.
+func (c *Cluster) PIDs() []int {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	return slices.Clone(c.pids)
+}
+
+// Ended are the members that have ended, the first one first.
+func (c *Cluster) Ended() []Ended {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	return slices.Clone(c.ended)
+}
+
+func (c *Cluster) awaitReady(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, startLimit, fmt.Errorf("the members did not serve within %s", startLimit))
+	defer cancel()
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Second}
+	group, ctx := errgroup.WithContext(ctx)
+	for _, e := range c.Endpoints {
+		group.Go(func() error { return awaitHealthy(ctx, &client, "http://"+e+"/health") })
+	}
+	return group.Wait()
+}
+
+// awaitHealthy returns when a member answers that its cluster has a leader.
+func awaitHealthy(ctx context.Context, client *http.Client, url string) error {
+	ticker := time.NewTicker(healthInterval)
+	defer ticker.Stop()
+	for {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+		if err != nil {
+			return err
+		}
+		if answer, err := client.Do(request); err == nil {
+			_ = answer.Body.Close()
+			if answer.StatusCode == http.StatusOK {
+				return nil
+			}
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// Close ends the members and removes their data.
+func (c *Cluster) Close() error {
+	_ = c.hold.Close()
+	<-c.read
+	err := c.supervisor.Wait()
+	if err != nil {
+		err = fmt.Errorf("the process that keeps the members (%w): %s", err, cmp.Or(c.errors.words(), "its log is empty"))
+	}
+	// Nothing is left to remove, unless the supervisor was killed.
+	return errors.Join(err, os.RemoveAll(c.dir))
+}

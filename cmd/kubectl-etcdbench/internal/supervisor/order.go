@@ -1,0 +1,26 @@
+package supervisor
+
+// order is what the plugin tells the supervisor: one line of JSON.
+type order struct {
+	// Dir is a folder for the data of the members. The supervisor makes and removes it.
+	Dir string
+	// Program is started once for each of Args.
+	Program string
+	Args    [][]string
+}
+
+// event is what the supervisor tells the plugin: a line of JSON. It has one of the fields.
+type event struct {
+	// Started are the process IDs of the members.
+	Started []int `json:",omitempty"`
+	// Failed is why no member was started.
+	Failed string `json:",omitempty"`
+	Ended  *Ended `json:",omitempty"`
+}
+
+// Ended is a member whose process has ended.
+type Ended struct {
+	Member int
+	// How is its exit status or its signal, Words what its log says last.
+	How, Words string
+}

@@ -1,0 +1,165 @@
+package supervisor
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"go.etcd.io/etcd/server/v3/etcdmain"
+)
+
+// The first arguments of a program that is the supervisor, or a member.
+const (
+	asSupervisor = "supervise-members"
+	asMember     = "serve-member"
+)
+
+// Main is the whole program if the arguments say that this process is a supervisor or a member. Otherwise it returns.
+func Main() {
+	if len(os.Args) < 2 {
+		return
+	}
+	switch os.Args[1] {
+	case asSupervisor:
+		if err := supervise(os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, "error:", err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	case asMember:
+		etcdmain.Main(slices.Concat([]string{"etcd"}, os.Args[2:]))
+		os.Exit(0)
+	}
+}
+
+// supervision are the members of a supervisor.
+type supervision struct {
+	mutex   sync.Mutex
+	out     *json.Encoder
+	members sync.WaitGroup
+}
+
+// supervise starts the members of an order, and ends them when in closes.
+func supervise(in io.Reader, out io.Writer) error {
+	// A signal to all processes is for the plugin: it ends in order, and then this process ends. The channel is not read.
+	signal.Notify(make(chan os.Signal, 1), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
+	// Linux ends the members when the thread that started them ends.
+	runtime.LockOSThread()
+	var o order
+	if err := json.NewDecoder(in).Decode(&o); err != nil {
+		return fmt.Errorf("reading which members to start: %w", err)
+	}
+	ctx, end := context.WithCancel(context.Background())
+	s := &supervision{out: json.NewEncoder(out)}
+	if pids, err := s.start(ctx, o); err != nil {
+		s.tell(event{Failed: err.Error()})
+	} else {
+		s.tell(event{Started: pids})
+	}
+	_, _ = io.Copy(io.Discard, in)
+	end()
+	s.members.Wait()
+	return os.RemoveAll(o.Dir)
+}
+
+// tell writes an event. A plugin that has ended reads none.
+func (s *supervision) tell(e event) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	_ = s.out.Encode(e)
+}
+
+func (s *supervision) start(ctx context.Context, o order) (pids []int, err error) {
+	if err := os.Mkdir(o.Dir, 0o700); err != nil {
+		return nil, err
+	}
+	for i, args := range o.Args {
+		log := &tail{}
+		cmd := exec.CommandContext(ctx, o.Program, args...)
+		cmd.Env, cmd.Stdout, cmd.Stderr = environment(os.Environ()), log, log
+		cmd.SysProcAttr = ofMember()
+		cmd.Cancel = func() error { return kill(cmd.Process) }
+		// A program that a member has started can hold its log open.
+		cmd.WaitDelay = time.Second
+		if err := cmd.Start(); err != nil {
+			return nil, err
+		}
+		pids = append(pids, cmd.Process.Pid)
+		s.members.Go(func() {
+			_ = cmd.Wait()
+			_ = kill(cmd.Process)
+			s.tell(event{Ended: &Ended{Member: i, How: cmd.ProcessState.String(), Words: log.words()}})
+		})
+	}
+	return pids, nil
+}
+
+// environment omits the variables that etcd takes for flags.
+func environment(all []string) []string {
+	return slices.DeleteFunc(all, func(v string) bool { return strings.HasPrefix(strings.ToUpper(v), "ETCD_") })
+}
+
+// tail keeps the end of a log.
+type tail struct {
+	mutex sync.Mutex
+	end   []byte
+}
+
+// keptLog is how much of a log is kept, in bytes.
+const keptLog = 1 << 14
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	t.end = append(t.end, p...)
+	if n := len(t.end) - keptLog; n > 0 {
+		t.end = slices.Delete(t.end, 0, n)
+	}
+	return len(p), nil
+}
+
+// words are the last line that says why a process ends, else the last lines.
+func (t *tail) words() string {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	const shown = 3
+	var all []string
+	why := ""
+	for line := range strings.Lines(string(t.end)) {
+		said, fatal := wordsOf(strings.TrimSpace(line))
+		switch {
+		case said == "":
+			continue
+		case fatal:
+			why = said
+		case said == "Usage:" && len(all) > 0:
+			// The line before it says which flag is wrong.
+			why = all[len(all)-1]
+		}
+		all = append(all, said)
+	}
+	return cmp.Or(why, strings.Join(all[max(0, len(all)-shown):], "; "))
+}
+
+// wordsOf is what a line of a log says. fatal: it says why the process ends.
+func wordsOf(line string) (said string, fatal bool) {
+	var entry struct{ Level, Msg, Error string }
+	if json.Unmarshal([]byte(line), &entry) != nil || entry.Msg == "" {
+		return line, strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ")
+	}
+	if said = entry.Msg; entry.Error != "" {
+		said += ": " + entry.Error
+	}
+	return said, entry.Level == "fatal" || entry.Level == "panic"
+}
