@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
-	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/process"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/sampler"
@@ -23,10 +21,7 @@ func listenAndSample(ctx context.Context, address string, stderr io.Writer) int 
 }
 
 func sample(ctx context.Context, listener net.Listener) int {
-	s := &sampler.Sampler{Find: func() (process.Other, bool) { return process.Find("etcd") }, Network: true}
-	server := &http.Server{Handler: s, ReadHeaderTimeout: 5 * time.Second}
-	go func() { _ = server.Serve(listener) }()
-	s.Run(ctx)
-	_ = server.Close()
+	s := sampler.Sampler{Find: func() (process.Other, bool) { return process.Find("etcd") }, Network: true}
+	s.Serve(ctx, listener)
 	return exitDone
 }

@@ -46,6 +46,12 @@ func TestTableShowsWhatSamplersMeasured(t *testing.T) {
 	}
 	wantLine(t, lines, "etcd-a 1.88 of 2 0 MB 3,000 MB 4 MB 5 MB")
 	wantLine(t, lines, "etcd-b unknown unknown unknown unknown unknown")
+	for i := range b.Status.Summary.Members {
+		b.Status.Summary.Members[i].PodReceivedBytes, b.Status.Summary.Members[i].PodSentBytes = nil, nil
+	}
+	if text := tableOf(t, b); strings.Contains(text, "POD IN") || !strings.Contains(text, "STORAGE WRITTEN") {
+		t.Errorf("wanted no columns of pods without a cluster, found:\n%s", text)
+	}
 }
 
 func tableOf(t *testing.T, b *v1alpha1.EtcdBenchmark) string {

@@ -15,20 +15,17 @@ func (t *table) members() {
 	if len(all) == 0 {
 		return
 	}
-	durations, sizes, work, process := grid{left: 1}, grid{left: 1}, grid{left: 1}, grid{left: 1}
+	durations, sizes, work := grid{left: 1}, grid{left: 1}, grid{left: 1}
 	durations.add("MEMBER", "WAL FSYNC", "P99", "BACKEND COMMIT", "P99", "PEER RTT", "APPLY", "CPU", "PING", "MAX PING")
 	sizes.add("MEMBER", "RSS AT START", "MEAN RSS", "MAX RSS", "DB AT END", "DB QUOTA", "DB GROWTH")
 	work.add("MEMBER", "LEADER CHANGES", "SLOW APPLIES", "FAILED PROPOSALS", "MOST PENDING", "CLIENT IN", "CLIENT OUT", "PEER IN", "PEER OUT")
-	process.add("MEMBER", "MAX CPU", "STORAGE READ", "STORAGE WRITTEN", "POD IN", "POD OUT")
-	known, sampled := false, false
+	known := false
 	for _, m := range all {
 		if m.Unknown == "" {
 			known = true
 			durations.add(durationCells(m)...)
 			sizes.add(sizeCells(m, t.b.Status.Target)...)
 			work.add(workCells(m)...)
-			process.add(processCells(m)...)
-			sampled = sampled || m.CPUHighestMillicores != nil || m.StorageWrittenBytes != nil
 		}
 	}
 	if known {
@@ -36,10 +33,29 @@ func (t *table) members() {
 		t.section(sizes)
 		t.section(work)
 	}
-	if sampled {
-		t.section(process)
-	}
+	t.processes(all)
 	t.unknownMembers(all)
+}
+
+// processes prints what samplers of the members' processes have measured. Pods have a network of their own.
+func (t *table) processes(all []v1alpha1.MemberSummary) {
+	sampled := slices.ContainsFunc(all, func(m v1alpha1.MemberSummary) bool { return m.CPUHighestMillicores != nil || m.StorageWrittenBytes != nil })
+	pods := slices.ContainsFunc(all, func(m v1alpha1.MemberSummary) bool { return m.PodReceivedBytes != nil })
+	if !sampled {
+		return
+	}
+	g, columns := grid{left: 1}, []string{"MEMBER", "MAX CPU", "STORAGE READ", "STORAGE WRITTEN", "POD IN", "POD OUT"}
+	shown := len(columns)
+	if !pods {
+		shown -= 2
+	}
+	g.add(columns[:shown]...)
+	for _, m := range all {
+		if m.Unknown == "" {
+			g.add(processCells(m)[:shown]...)
+		}
+	}
+	t.section(g)
 }
 
 func (t *table) unknownMembers(all []v1alpha1.MemberSummary) {
@@ -98,7 +114,7 @@ func workCells(m v1alpha1.MemberSummary) []string {
 	}
 }
 
-// processCells are what a sampler of the member's process has measured.
+// processCells end with those of the pod.
 func processCells(m v1alpha1.MemberSummary) []string {
 	return []string{
 		shownName(m), cpuText(m.CPUHighestMillicores, m.Processors), sized(m.StorageReadBytes), sized(m.StorageWrittenBytes), sized(m.PodReceivedBytes), sized(m.PodSentBytes),

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net"
 	"net/http"
 	"slices"
 	"strconv"
@@ -57,8 +58,8 @@ type Sampler struct {
 	newest int
 }
 
-// Run looks at the process until ctx ends.
-func (s *Sampler) Run(ctx context.Context) {
+// run looks at the process until ctx ends.
+func (s *Sampler) run(ctx context.Context) {
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	for {
@@ -69,6 +70,14 @@ func (s *Sampler) Run(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// Serve runs, and serves answers, until ctx ends.
+func (s *Sampler) Serve(ctx context.Context, listener net.Listener) {
+	server := &http.Server{Handler: s, ReadHeaderTimeout: 5 * time.Second}
+	go func() { _ = server.Serve(listener) }()
+	s.run(ctx)
+	_ = server.Close()
 }
 
 // look looks once. What was kept of another process is dropped.
