@@ -39,7 +39,9 @@ func (t *table) members() {
 
 // processes prints what samplers of the members' processes have measured. Pods have a network of their own.
 func (t *table) processes(all []v1alpha1.MemberSummary) {
-	sampled := slices.ContainsFunc(all, func(m v1alpha1.MemberSummary) bool { return m.CPUHighestMillicores != nil || m.StorageWrittenBytes != nil })
+	sampled := slices.ContainsFunc(all, func(m v1alpha1.MemberSummary) bool {
+		return m.CPUHighestMillicores != nil || m.StorageWrittenBytes != nil
+	})
 	pods := slices.ContainsFunc(all, func(m v1alpha1.MemberSummary) bool { return m.PodReceivedBytes != nil })
 	if !sampled {
 		return
