@@ -21,7 +21,7 @@ func listenAndSample(ctx context.Context, address string, stderr io.Writer) int 
 }
 
 func sample(ctx context.Context, listener net.Listener) int {
-	s := sampler.Sampler{Find: func() (process.Other, bool) { return process.Find("etcd") }, Network: true}
+	s := sampler.Sampler{Find: func() process.Other { return process.Find("etcd") }, Network: true}
 	s.Serve(ctx, listener)
 	return exitDone
 }

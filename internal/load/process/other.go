@@ -18,10 +18,10 @@ type Other struct {
 	root string
 }
 
-// Find returns the process with this name that has the lowest ID; false if there is none.
-func Find(name string) (Other, bool) { return find("", name) }
+// Find returns the process with this name that has the lowest ID; none if there is none.
+func Find(name string) Other { return find("", name) }
 
-func find(root, name string) (Other, bool) {
+func find(root, name string) Other {
 	found, _ := filepath.Glob(filepath.Join(root, "/proc", "[0-9]*", "comm"))
 	least := Other{root: root}
 	for _, file := range found {
@@ -31,7 +31,7 @@ func find(root, name string) (Other, bool) {
 			least.PID = pid
 		}
 	}
-	return least, least.PID != 0
+	return least
 }
 
 func (o Other) file(name string) string {

@@ -47,8 +47,8 @@ type look struct {
 
 // Sampler looks at one process.
 type Sampler struct {
-	// Find returns the process; false if there is none now.
-	Find func() (process.Other, bool)
+	// Find returns the process; none if there is none now.
+	Find func() process.Other
 	// Network: the process has a network namespace of its own.
 	Network bool
 
@@ -86,8 +86,7 @@ func (s *Sampler) look(now time.Time) {
 	defer s.mutex.Unlock()
 	cpu, resident, err := s.found.Now()
 	if err != nil {
-		s.found, _ = s.Find()
-		s.ring, s.newest = s.ring[:0], 0
+		s.found, s.ring, s.newest = s.Find(), s.ring[:0], 0
 		if cpu, resident, err = s.found.Now(); err != nil {
 			return
 		}

@@ -89,7 +89,7 @@ func ask(t *testing.T, url string, from time.Time) members.Sample {
 
 func TestSamplerMeasuresAProcess(t *testing.T) {
 	other, work := child(t)
-	s := &Sampler{Find: func() (process.Other, bool) { return other, true }, Network: true}
+	s := &Sampler{Find: func() process.Other { return other }, Network: true}
 	server := httptest.NewServer(s)
 	defer server.Close()
 	start := time.Now()
@@ -117,9 +117,9 @@ func TestSamplerMeasuresAProcess(t *testing.T) {
 func TestSamplerFindsTheNextProcess(t *testing.T) {
 	first, _ := child(t)
 	found := []process.Other{first, {}, {PID: os.Getpid()}}
-	s := &Sampler{Find: func() (o process.Other, ok bool) {
+	s := &Sampler{Find: func() (o process.Other) {
 		o, found = found[0], found[1:]
-		return o, o.PID != 0
+		return o
 	}}
 	s.look(time.Now())
 	if len(s.ring) != 1 {

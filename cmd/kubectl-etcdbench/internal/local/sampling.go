@@ -24,7 +24,7 @@ func startSamplers(ctx context.Context, of *supervisor.Cluster) (addresses []str
 			return nil
 		}
 		addresses = append(addresses, listener.Addr().String())
-		s := &sampler.Sampler{Find: func() (process.Other, bool) { return process.Other{PID: pid}, true }}
+		s := &sampler.Sampler{Find: func() process.Other { return process.Other{PID: pid} }}
 		go s.Serve(ctx, listener)
 	}
 	return addresses
