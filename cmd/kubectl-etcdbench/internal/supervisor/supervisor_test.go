@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"os"
@@ -9,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/apiservertest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 )
 
@@ -73,7 +73,8 @@ func script(t *testing.T, text string) string {
 
 // foreign is an etcd that is not this program.
 func foreign() string {
-	path, _ := filepath.Abs(filepath.Join(apiservertest.Tools(filepath.Join("..", "..", "..", "..")), "etcd"))
+	tools := cmp.Or(os.Getenv("KUBEBUILDER_ASSETS"), filepath.Join("..", "..", "..", "..", "bin", "tools"))
+	path, _ := filepath.Abs(filepath.Join(tools, "etcd"))
 	return path
 }
 
