@@ -66,11 +66,11 @@ func (d *demo) steps(why string) []step {
 func (d *demo) outlook() string {
 	switch d.place {
 	case venueHost:
-		return "The demo takes about 12 minutes the first time and 5 later, most of it for the table of seven rows. It installs Debian packages (containerd, runc,\n" +
+		return "The demo takes about 12 minutes the first time and 3 later. It installs Debian packages (containerd, runc,\n" +
 			"CNI plugins, buildah), builds Kubernetes into bin/, and starts a cluster on this host: processes, mounts, routes and\n" +
 			"firewall rules, which `make cluster-down` removes."
 	case venueKind:
-		return "The demo takes about 8 minutes the first time and 5 later, most of it for the table of seven rows. It starts a cluster of kind, and pulls images."
+		return "The demo takes about 8 minutes the first time and 3 later. It starts a cluster of kind, and pulls images."
 	case venueCurrent:
 		return "The demo takes about 5 minutes. It installs the operator in the cluster of the current context, and creates the namespace " + namespace + "."
 	}

@@ -88,7 +88,11 @@ func TestASuiteOfDescribedMembers(t *testing.T) {
 
 func TestFlagsAboutMembersAreRefused(t *testing.T) {
 	program, _ := etcdThatMarks(t)
+	const old, recent = `{name: old, target: {ephemeral: {image: "etcd:v3.6"}}}`, `{name: recent, target: {ephemeral: {image: "etcd:v3.7"}}}`
+	images := strings.Replace(smallSuite, `{name: etcd, target: {endpoints: ["127.0.0.1:2379"]}}`, old+"\n  - "+recent, 1)
 	for name, tc := range map[string]struct{ stdin, args, want string }{
+		// Both would run the same program, and be compared as two versions.
+		"two images":             {images, "", "give each target its --member-binary"},
 		"no members, a program":  {puts, "--member-binary " + program, "are for members that the command starts: add --members"},
 		"no members, a folder":   {puts, "--data-dir /tmp", "are for members that the command starts: add --members"},
 		"no such program":        {puts, "--members 1 --member-binary /no/such/etcd", "--member-binary: wanted an etcd that can be started: "},

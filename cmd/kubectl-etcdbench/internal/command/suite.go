@@ -43,7 +43,13 @@ func (t *tool) runSuiteLocally(f *runFlags, m *manifest.Manifest) error {
 	if err := f.checkPrograms(s.Spec.Targets); err != nil {
 		return err
 	}
-	if n := len(s.Spec.Targets); n > 1 && (f.options.Members > 0 || len(f.access.Endpoints) > 0) && !f.differ(s.Spec.Targets) {
+	described := func(t v1alpha1.SuiteTarget) bool { return t.Target.Ephemeral != nil }
+	switch n, equal := len(s.Spec.Targets), !f.differ(s.Spec.Targets); {
+	case n < 2 || !equal:
+	case f.options.Members == 0 && len(f.access.Endpoints) == 0 && !slices.ContainsFunc(s.Spec.Targets, described):
+	case f.options.Members == 0 && len(f.access.Endpoints) == 0:
+		return fmt.Errorf("on this machine, some of the %d targets of the suite would be the same, because image, resources, storage and placement of spec.targets[].target.ephemeral need a cluster: give each target its --member-binary TARGET=PATH, or run the suite in a cluster", n)
+	default:
 		return fmt.Errorf("--members and --endpoints replace the addresses of all %d targets of the suite, so that all would be the same: remove the flag, give each target its --member-binary TARGET=PATH, or leave one target", n)
 	}
 	if s.Spec.Stop {
@@ -112,6 +118,12 @@ func (f *runFlags) differ(targets []v1alpha1.SuiteTarget) bool {
 		key := fmt.Sprint(t.Target.Members, ptr.Deref(t.Target.MemberIndex, -1), f.optionsOf(t.Name).MemberBinary)
 		if e := t.Target.Ephemeral; e != nil {
 			key += fmt.Sprint(e.Settings)
+			if f.options.Members == 0 {
+				key += fmt.Sprint(e.Replicas)
+			}
+		}
+		if f.options.Members == 0 && len(f.access.Endpoints) == 0 {
+			key += fmt.Sprint(t.Target.Endpoints)
 		}
 		if seen[key] {
 			return false
