@@ -198,7 +198,7 @@ func (r *EtcdBenchmarkReconciler) keptVolumes(ctx context.Context, run *v1alpha1
 
 // createMembers adopts the objects that the operator created but did not record before a restart.
 func (r *EtcdBenchmarkReconciler) createMembers(ctx context.Context, run *v1alpha1.EtcdBenchmark) (*v1alpha1.JobReference, error) {
-	job := resources.MembersJob(run, r.MemberUser)
+	job := resources.MembersJob(run, r.ClientImage, r.MemberUser)
 	if err := r.createOwned(ctx, job, run, "the Job of the run's members"); err != nil {
 		return nil, err
 	}

@@ -47,9 +47,12 @@ func (s *harness) startMembers(job *batchv1.Job) (members []*fakePod) {
 		m := s.makePod(job, i)
 		m.kubelet(func(status *corev1.PodStatus) {
 			status.Phase = corev1.PodRunning
-			status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+			// The image of the sampler cannot be pulled.
+			status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}}
 			status.ContainerStatuses = []corev1.ContainerStatus{{
-				Name: lifecycle.MemberContainerName, ImageID: "example.org/etcd@sha256:1", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}},
+				Name: "sampler", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}},
+			}, {
+				Name: lifecycle.MemberContainerName, Ready: true, ImageID: "example.org/etcd@sha256:1", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}},
 			}}
 		})
 		members = append(members, m)

@@ -106,7 +106,7 @@ func TestStrictModeAcceptsTheOperatorsJobs(t *testing.T) {
 		cleanup, cleanupErr := resources.CleanupJob(run, "example.org/loadgen:v1", 0)
 		s.must(errors.Join(loadErr, cleanupErr))
 		withMembers(claim("any"))(run)
-		members := resources.MembersJob(run, 65532)
+		members := resources.MembersJob(run, "example.org/loadgen:v1", 65532)
 		members.UID = run.UID
 		errs := []error{operator.Create(t.Context(), resources.MembersService(run, members), client.DryRunAll)}
 		for _, job := range []*batchv1.Job{load, cleanup, members} {

@@ -175,6 +175,12 @@ type MemberSummary struct {
 	// +optional
 	CPUMillicores *int64 `json:"cpuMillicores,omitempty"`
 
+	// cpuHighestMillicores is the highest use of processors over a second, in
+	// thousandths of a processor. Only of members that the run starts.
+	//
+	// +optional
+	CPUHighestMillicores *int64 `json:"cpuHighestMillicores,omitempty"`
+
 	// processors is how many processors the member may use at a time (its
 	// GOMAXPROCS).
 	//
@@ -182,7 +188,7 @@ type MemberSummary struct {
 	Processors *int64 `json:"processors,omitempty"`
 
 	// memoryBytes is the largest resident memory in any sample, including mapped
-	// pages of the database.
+	// pages of the database. A member that the run starts is sampled every 100 ms.
 	//
 	// +optional
 	MemoryBytes *int64 `json:"memoryBytes,omitempty"`
@@ -222,6 +228,30 @@ type MemberSummary struct {
 	//
 	// +optional
 	PeerSentBytes *int64 `json:"peerSentBytes,omitempty"`
+
+	// storageReadBytes is how many bytes the member's process read from storage.
+	// Only of members that the run starts.
+	//
+	// +optional
+	StorageReadBytes *int64 `json:"storageReadBytes,omitempty"`
+
+	// storageWrittenBytes is how many bytes the member's process wrote to storage.
+	// Only of members that the run starts.
+	//
+	// +optional
+	StorageWrittenBytes *int64 `json:"storageWrittenBytes,omitempty"`
+
+	// podReceivedBytes is how many bytes the member's pod received. Only of
+	// members that the run starts in a cluster.
+	//
+	// +optional
+	PodReceivedBytes *int64 `json:"podReceivedBytes,omitempty"`
+
+	// podSentBytes is how many bytes the member's pod sent. Only of members that
+	// the run starts in a cluster.
+	//
+	// +optional
+	PodSentBytes *int64 `json:"podSentBytes,omitempty"`
 }
 
 // MemberDuration is how often a member did something in the window, and how

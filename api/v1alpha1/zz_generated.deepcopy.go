@@ -1276,6 +1276,11 @@ func (in *MemberSummary) DeepCopyInto(out *MemberSummary) {
 		*out = new(int64)
 		**out = **in
 	}
+	if in.CPUHighestMillicores != nil {
+		in, out := &in.CPUHighestMillicores, &out.CPUHighestMillicores
+		*out = new(int64)
+		**out = **in
+	}
 	if in.Processors != nil {
 		in, out := &in.Processors, &out.Processors
 		*out = new(int64)
@@ -1318,6 +1323,26 @@ func (in *MemberSummary) DeepCopyInto(out *MemberSummary) {
 	}
 	if in.PeerSentBytes != nil {
 		in, out := &in.PeerSentBytes, &out.PeerSentBytes
+		*out = new(int64)
+		**out = **in
+	}
+	if in.StorageReadBytes != nil {
+		in, out := &in.StorageReadBytes, &out.StorageReadBytes
+		*out = new(int64)
+		**out = **in
+	}
+	if in.StorageWrittenBytes != nil {
+		in, out := &in.StorageWrittenBytes, &out.StorageWrittenBytes
+		*out = new(int64)
+		**out = **in
+	}
+	if in.PodReceivedBytes != nil {
+		in, out := &in.PodReceivedBytes, &out.PodReceivedBytes
+		*out = new(int64)
+		**out = **in
+	}
+	if in.PodSentBytes != nil {
+		in, out := &in.PodSentBytes, &out.PodSentBytes
 		*out = new(int64)
 		**out = **in
 	}

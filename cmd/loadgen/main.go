@@ -42,6 +42,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitDone
 	case modeClean:
 		return clean(ctx, o, stderr)
+	case modeSample:
+		return listenAndSample(ctx, o.metricsAddress, stderr)
 	default:
 		return loadPart(ctx, o, stderr)
 	}

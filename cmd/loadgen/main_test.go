@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -17,6 +18,8 @@ func TestCommandLine(t *testing.T) {
 		"help":            {[]string{"--help"}, exitDone, "", "loadgen clean"},
 		"help of clean":   {[]string{"clean", "-h"}, exitDone, "", "plan-dir"},
 		"version":         {[]string{"--version"}, exitDone, "loadgen " + version, ""},
+		"help of sample":  {[]string{"sample", "-h"}, exitDone, "", strconv.Itoa(plan.SamplerPort)},
+		"a taken address": {[]string{"sample", "--metrics-address", "256.0.0.1:1"}, exitFailed, "", "256.0.0.1"},
 		"unknown flag":    {[]string{"--fast"}, exitUsage, "", "--help"},
 		"unknown command": {[]string{"tidy"}, exitUsage, "", "tidy"},
 		"no index":        {nil, exitUsage, "", plan.IndexEnv},

@@ -19,6 +19,7 @@ type mode int
 const (
 	modeLoad mode = iota
 	modeClean
+	modeSample
 	modeVersion
 	modeHelp
 )
@@ -42,6 +43,7 @@ without a cluster, use "kubectl etcdbench run --local" instead.
 Usage:
   loadgen [flags]        run this pod's part of the plan
   loadgen clean [flags]  delete the keys that a run has left under its key prefix
+  loadgen sample         measure the process etcd of this pod, and serve the result
 
 Exit status:
   0  done
@@ -52,10 +54,13 @@ Exit status:
 Flags:
 `
 
+// modes are those with a name on the command line.
+var modes = map[string]mode{"clean": modeClean, "sample": modeSample}
+
 func parse(args []string, stderr io.Writer) (options, error) {
 	o := options{}
-	if len(args) > 0 && args[0] == "clean" {
-		o.mode, args = modeClean, args[1:]
+	if len(args) > 0 && modes[args[0]] != modeLoad {
+		o.mode, args = modes[args[0]], args[1:]
 	}
 	flags := o.flags(stderr)
 	showVersion := flags.Bool("version", false, "print the version and exit")
@@ -66,7 +71,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	case err != nil:
 		return o, fmt.Errorf("%w; loadgen --help lists the flags", err)
 	case flags.NArg() > 0:
-		return o, fmt.Errorf("found the argument %q, wanted clean or flags; loadgen --help lists them", flags.Arg(0))
+		return o, fmt.Errorf("found the argument %q, wanted clean, sample or flags; loadgen --help lists them", flags.Arg(0))
 	case *showVersion:
 		o.mode = modeVersion
 		return o, nil
@@ -92,7 +97,12 @@ func (o *options) flags(stderr io.Writer) *flag.FlagSet {
 	flags.StringVar(&o.planDigest, plan.DigestFlag, "", "`SHA-256` of "+plan.File+" in hexadecimal; a plan with another digest is refused. By default, any plan is accepted")
 	flags.StringVar(&o.controlDir, "control-dir", plan.ControlDir, "`FOLDER` with the files that start and stop the run")
 	flags.StringVar(&o.terminationFile, "termination-file", plan.TerminationMessageFile, "`FILE` for the result, written before the process exits")
-	flags.StringVar(&o.metricsAddress, "metrics-address", ":"+strconv.Itoa(plan.MetricsPort), "`ADDRESS` at which "+plan.MetricsPath+" and "+plan.ReadyPath+" are served")
+	port := plan.MetricsPort
+	if o.mode == modeSample {
+		port = plan.SamplerPort
+	}
+	flags.StringVar(&o.metricsAddress, "metrics-address", ":"+strconv.Itoa(port), "`ADDRESS` at which "+plan.MetricsPath+" and "+plan.ReadyPath+
+		" are served; of sample: the result")
 	flags.DurationVar(&o.collectGrace, "collect-grace", plan.CollectGraceSeconds*time.Second,
 		"maximum time for which a finished pod serves its final metrics; it stops earlier when the operator has "+
 			"collected them. A pod that failed before its measured window uses 3s")

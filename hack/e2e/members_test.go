@@ -120,6 +120,11 @@ func checkMembersOnVolumes(t *testing.T, ns string) {
 	b := awaitMembersGone(t, create(t, newOwn(ns, "volumes", 500, onVolumes(classDeletes))))
 	requireCompleted(t, b)
 	requireMeasured(t, b, 500)
+	for _, m := range b.Status.Summary.Members {
+		if m.StorageWrittenBytes == nil || *m.StorageWrittenBytes <= 0 || m.StorageReadBytes == nil || m.PodReceivedBytes == nil || *m.PodReceivedBytes <= 0 {
+			t.Errorf("wanted what the sampler of %s has measured, found %+v", m.Name, m)
+		}
+	}
 	if len(b.Status.Target.Members) != 3 || len(b.Status.Ephemeral.Pods) != 3 || b.Status.Ephemeral.Pods[0].ImageID == "" || len(b.Status.Target.Nodes) != 1 {
 		t.Errorf("wanted three members with their images and nodes, found %+v and %+v", b.Status.Target, b.Status.Ephemeral)
 	}

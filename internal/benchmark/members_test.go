@@ -14,7 +14,7 @@ import (
 func TestSummaryOfMembers(t *testing.T) {
 	b := runtest.Puts()
 	unread := &results.MemberWindow{Unknown: strings.Repeat("x", 600)}
-	s := results.Summarize([]*results.Snapshot{runtest.Measured(0, 100, runtest.Told(runtest.Flushed(1000), unread, nil))})
+	s := results.Summarize([]*results.Snapshot{runtest.Measured(0, 100, runtest.Told(runtest.Flushed(1000, runtest.Sampled), unread, nil))})
 	want := []v1alpha1.MemberSummary{
 		{
 			ID: "a", Name: "etcd-a", SampledMicroseconds: 10_000_000,
@@ -23,6 +23,7 @@ func TestSummaryOfMembers(t *testing.T) {
 			},
 			LeaderChanges: new(int64(1)), SlowApplies: new(int64(0)), FailedProposals: new(int64(3)),
 			CPUMillicores: new(int64(1500)), Processors: new(int64(2)), MemoryBytes: new(int64(1 << 30)), DatabaseBytes: new(int64(7000)), DatabaseGrowthBytes: new(int64(2000)),
+			CPUHighestMillicores: new(int64(1875)), StorageReadBytes: new(int64(0)), StorageWrittenBytes: new(int64(3e9)), PodReceivedBytes: new(int64(4e6)), PodSentBytes: new(int64(5e6)),
 		},
 		{ID: "b", Name: "etcd-b", Unknown: strings.Repeat("x", 508) + " …"},
 	}

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"net"
+	"strconv"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
@@ -89,6 +91,9 @@ func planTarget(t v1alpha1.Target, endpoints []string) plan.Target {
 		Datastore: t.Datastore, Endpoints: v1alpha1.HostPorts(endpoints), Members: t.Members,
 		UnreachableMembers: t.UnreachableMembers, SampleIntervalSeconds: int(t.SampleIntervalSeconds),
 	}
+	if t.Ephemeral != nil {
+		out.Samplers = samplersOf(out.Endpoints)
+	}
 	if t.MemberIndex != nil {
 		out.MemberIndex = new(int(*t.MemberIndex))
 	}
@@ -99,6 +104,15 @@ func planTarget(t v1alpha1.Target, endpoints []string) plan.Target {
 		out.Auth = &plan.Auth{Dir: plan.AuthDir, SecretName: t.Auth.SecretName}
 	}
 	return out
+}
+
+// samplersOf are the addresses of the samplers in the pods of members.
+func samplersOf(endpoints []string) (all []string) {
+	for _, e := range endpoints {
+		host, _, _ := net.SplitHostPort(e)
+		all = append(all, net.JoinHostPort(host, strconv.Itoa(plan.SamplerPort)))
+	}
+	return all
 }
 
 // Leftover returns what a user does about keys and leases that b has left in its target.

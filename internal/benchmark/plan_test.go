@@ -55,6 +55,15 @@ func TestPlan(t *testing.T) {
 			change: func(b *v1alpha1.EtcdBenchmark) { b.Spec.Target.MemberIndex = new(int32(0)) },
 			want:   func(p *plan.Plan) { p.Target.MemberIndex = new(0) },
 		},
+		"members of its own have samplers": {
+			change:    func(b *v1alpha1.EtcdBenchmark) { b.Spec.Target.Ephemeral = &v1alpha1.EphemeralTarget{} },
+			endpoints: []string{"put-members-0.put-members.etcd.svc:2379", "[::1]:2379"},
+			want: func(p *plan.Plan) {
+				p.Target.Endpoints = []string{"put-members-0.put-members.etcd.svc:2379", "[::1]:2379"}
+				p.Target.Samplers = []string{"put-members-0.put-members.etcd.svc:2381", "[::1]:2381"}
+				p.Ephemeral, p.Lock = true, nil
+			},
+		},
 		"credentials are where the pods mount them": {
 			change: func(b *v1alpha1.EtcdBenchmark) {
 				b.Spec.Target.TLS = &v1alpha1.TargetTLS{SecretName: "certs", ServerName: "etcd.example"}

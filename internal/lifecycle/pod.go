@@ -106,7 +106,7 @@ func NewPod(p *corev1.Pod, seen func(what string) time.Time) Pod {
 		Admitted:  p.Annotations[plan.AnnotationAdmitted] == "true",
 		Stop:      p.Annotations[plan.AnnotationStop] == "true",
 		Collected: p.Annotations[plan.AnnotationCollected] == "true",
-		Ready:     conditionOf(p, corev1.PodReady).Status == corev1.ConditionTrue,
+		Ready:     isReady(p),
 	}
 	c := containerOf(p)
 	out.Restarts, out.ImageID, out.Words = int(c.RestartCount), c.ImageID, howEnded(c)

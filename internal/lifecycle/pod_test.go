@@ -71,6 +71,25 @@ func TestNewPod(t *testing.T) {
 	}
 }
 
+// A member is ready without its sampler. A client pod is ready as a whole.
+func TestReadyPods(t *testing.T) {
+	whole := []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+	for name, tc := range map[string]struct {
+		status corev1.PodStatus
+		want   bool
+	}{
+		"a client pod":                {corev1.PodStatus{Conditions: whole, ContainerStatuses: []corev1.ContainerStatus{{Name: ContainerName}}}, true},
+		"a part of a client pod":      {corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: ContainerName, Ready: true}}}, false},
+		"a member and no sampler":     {corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "sampler"}, {Name: MemberContainerName, Ready: true}}}, true},
+		"a sampler, and not a member": {corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "sampler", Ready: true}, {Name: MemberContainerName}}}, false},
+		"nothing yet":                 {corev1.PodStatus{}, false},
+	} {
+		if got := NewPod(&corev1.Pod{Status: tc.status}, func(string) time.Time { return t0 }).Ready; got != tc.want {
+			t.Errorf("%s: ready %v, wanted %v", name, got, tc.want)
+		}
+	}
+}
+
 func TestAssignPods(t *testing.T) {
 	older := Pod{Index: 0, Name: "old", State: PodRunning, Created: t0}
 	newer := Pod{Index: 0, Name: "new", State: PodRunning, Created: t0.Add(time.Second)}

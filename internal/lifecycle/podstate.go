@@ -103,6 +103,14 @@ func containerImage(p *corev1.Pod) string {
 	return ""
 }
 
+// isReady reports whether the pod is ready. Of a member, only its own container counts: the run does not need its sampler.
+func isReady(p *corev1.Pod) bool {
+	if c := containerOf(p); c.Name == MemberContainerName {
+		return c.Ready
+	}
+	return conditionOf(p, corev1.PodReady).Status == corev1.ConditionTrue
+}
+
 // containerOf returns the zero value until the kubelet has written a status.
 func containerOf(p *corev1.Pod) corev1.ContainerStatus {
 	for _, c := range p.Status.ContainerStatuses {

@@ -105,7 +105,7 @@ func (s *sampler) ping(ctx context.Context) {
 func (s *sampler) take(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, sampleTimeout)
 	defer cancel()
-	s.add(s.source.Sample(ctx))
+	s.add(s.source.Sample(ctx, s.started))
 }
 
 func (s *sampler) add(sample map[string]members.Sample) {

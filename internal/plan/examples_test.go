@@ -82,8 +82,9 @@ func example(l spec.Load, w spec.Workload) Plan {
 		}},
 		Target: Target{
 			Datastore: spec.Etcd, Endpoints: []string{"etcd-0.etcd:2379", "etcd-1.etcd:2379", "[fd00::7]:2379"}, Members: spec.MembersFollowers, UnreachableMembers: spec.UnreachableSkip, SampleIntervalSeconds: 15,
-			TLS:  &TLS{Dir: TLSDir, SecretName: "etcd-client", ServerName: "etcd.example.org"},
-			Auth: &Auth{Dir: AuthDir, SecretName: "etcd-user"},
+			Samplers: []string{"etcd-0.etcd:2381", "etcd-1.etcd:2381", "[fd00::7]:2381"},
+			TLS:      &TLS{Dir: TLSDir, SecretName: "etcd-client", ServerName: "etcd.example.org"},
+			Auth:     &Auth{Dir: AuthDir, SecretName: "etcd-user"},
 		},
 		Guard: spec.Guard{
 			MaxFreeQuotaPercent: 80, AcceptWrites: true, AcknowledgeControlPlane: true, AllowStoreWide: true,

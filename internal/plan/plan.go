@@ -15,7 +15,7 @@ import (
 )
 
 // Version is the version of the plan's format that this package writes and reads.
-const Version = 7
+const Version = 8
 
 // MaxBytes bounds an encoded plan.
 const MaxBytes = 64 << 10
@@ -55,6 +55,8 @@ type Target struct {
 	// Endpoints are host:port of the members.
 	Endpoints []string             `json:"endpoints"`
 	Members   spec.MemberSelection `json:"members"`
+	// Samplers are host:port of what measures the processes behind Endpoints, in their order; empty: nothing does.
+	Samplers []string `json:"samplers,omitempty"`
 	// MemberIndex is the index in Endpoints of the only one that gets load; nil: Members decides.
 	MemberIndex *int `json:"memberIndex,omitempty"`
 	// UnreachableMembers is empty or says what the run does about addresses that do not answer when it starts. Empty means

@@ -69,6 +69,9 @@ const (
 	// ReadyPath answers 200 from when the pod waits for the start.
 	ReadyPath = "/readyz"
 
+	// SamplerPort serves what the sampler of a member's pod has measured.
+	SamplerPort = 2381
+
 	// TerminationMessageFile is where the final result is also written.
 	TerminationMessageFile = "/dev/termination-log"
 	// CollectGraceSeconds is how long a finished pod serves its final metrics while it waits for CollectedFile.

@@ -57,6 +57,7 @@ func (t Target) validate() error {
 		wanted(row.MemberIndex || t.MemberIndex == nil, "target.memberIndex", fmt.Sprintf("none for %s", t.Datastore), "a value"),
 		wanted(t.MemberIndex == nil || t.Members == spec.MembersAll, "target.memberIndex", "no value with members Leader or Followers", "a value"),
 		t.validateIndex(),
+		wanted(len(t.Samplers) == 0 || len(t.Samplers) == len(t.Endpoints), "target.samplers", "none, or one for each of target.endpoints", t.Samplers),
 		wanted(len(t.Endpoints) > 0, "target.endpoints", "at least one host:port", t.Endpoints),
 		wanted(slices.Contains([]spec.UnreachableMembers{"", spec.UnreachableFail, spec.UnreachableSkip}, t.UnreachableMembers), "target.unreachableMembers", "Fail or Skip", t.UnreachableMembers),
 		wanted(t.SampleIntervalSeconds >= 0 && t.SampleIntervalSeconds <= maxSeconds, "target.sampleIntervalSeconds", fmt.Sprintf("0 to %d", maxSeconds), t.SampleIntervalSeconds),

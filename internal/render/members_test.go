@@ -25,10 +25,32 @@ func TestTableShowsMembers(t *testing.T) {
 			t.Errorf("table lacks %q:\n%s", want, text)
 		}
 	}
+	if strings.Contains(text, "STORAGE WRITTEN") {
+		t.Errorf("what no sampler has measured is shown:\n%s", text)
+	}
 	for line := range strings.Lines(text) {
 		if strings.HasPrefix(line, "etcd-b") && strings.Contains(line, " 0 MB ") && !strings.Contains(line, unknown) {
 			t.Errorf("an unknown figure is shown as a number: %s", line)
 		}
+	}
+}
+
+// Of members with a sampler, and of one whose sampler did not answer.
+func TestTableShowsWhatSamplersMeasured(t *testing.T) {
+	b := runtest.Puts()
+	s := results.Summarize([]*results.Snapshot{runtest.Measured(0, 100, runtest.Told(runtest.Flushed(10, runtest.Sampled), runtest.Flushed(10)))})
+	b.Status.Summary = benchmark.Summary(b, s)
+	var lines []string
+	for line := range strings.Lines(tableOf(t, b)) {
+		lines = append(lines, strings.Join(strings.Fields(line), " "))
+	}
+	wantLine(t, lines, "etcd-a 1.88 of 2 0 MB 3,000 MB 4 MB 5 MB")
+	wantLine(t, lines, "etcd-b unknown unknown unknown unknown unknown")
+	for i := range b.Status.Summary.Members {
+		b.Status.Summary.Members[i].PodReceivedBytes, b.Status.Summary.Members[i].PodSentBytes = nil, nil
+	}
+	if text := tableOf(t, b); strings.Contains(text, "POD IN") || !strings.Contains(text, "STORAGE WRITTEN") {
+		t.Errorf("wanted no columns of pods without a cluster, found:\n%s", text)
 	}
 }
 

@@ -33,7 +33,31 @@ func (t *table) members() {
 		t.section(sizes)
 		t.section(work)
 	}
+	t.processes(all)
 	t.unknownMembers(all)
+}
+
+// processes prints what samplers of the members' processes have measured. Pods have a network of their own.
+func (t *table) processes(all []v1alpha1.MemberSummary) {
+	sampled := slices.ContainsFunc(all, func(m v1alpha1.MemberSummary) bool {
+		return m.CPUHighestMillicores != nil || m.StorageWrittenBytes != nil
+	})
+	pods := slices.ContainsFunc(all, func(m v1alpha1.MemberSummary) bool { return m.PodReceivedBytes != nil })
+	if !sampled {
+		return
+	}
+	g, columns := grid{left: 1}, []string{"MEMBER", "MAX CPU", "STORAGE READ", "STORAGE WRITTEN", "POD IN", "POD OUT"}
+	shown := len(columns)
+	if !pods {
+		shown -= 2
+	}
+	g.add(columns[:shown]...)
+	for _, m := range all {
+		if m.Unknown == "" {
+			g.add(processCells(m)[:shown]...)
+		}
+	}
+	t.section(g)
 }
 
 func (t *table) unknownMembers(all []v1alpha1.MemberSummary) {
@@ -59,7 +83,7 @@ func (t *table) evidence() {
 func durationCells(m v1alpha1.MemberSummary) []string {
 	return []string{
 		shownName(m), meanText(m.WALFsync), p99Text(m.WALFsync), meanText(m.BackendCommit), p99Text(m.BackendCommit),
-		meanText(m.PeerRoundTrip), meanText(m.Apply), cpuText(m), pingText(m.Ping, func(p v1alpha1.MemberPing) int64 { return p.P50Microseconds }),
+		meanText(m.PeerRoundTrip), meanText(m.Apply), cpuText(m.CPUMillicores, m.Processors), pingText(m.Ping, func(p v1alpha1.MemberPing) int64 { return p.P50Microseconds }),
 		pingText(m.Ping, func(p v1alpha1.MemberPing) int64 { return p.MaxMicroseconds }),
 	}
 }
@@ -89,6 +113,13 @@ func workCells(m v1alpha1.MemberSummary) []string {
 	return []string{
 		shownName(m), counted(m.LeaderChanges), counted(m.SlowApplies), counted(m.FailedProposals), counted(m.PendingProposals),
 		sized(m.ClientReceivedBytes), sized(m.ClientSentBytes), sized(m.PeerReceivedBytes), sized(m.PeerSentBytes),
+	}
+}
+
+// processCells end with those of the pod.
+func processCells(m v1alpha1.MemberSummary) []string {
+	return []string{
+		shownName(m), cpuText(m.CPUHighestMillicores, m.Processors), sized(m.StorageReadBytes), sized(m.StorageWrittenBytes), sized(m.PodReceivedBytes), sized(m.PodSentBytes),
 	}
 }
 
@@ -124,13 +155,13 @@ func p99Text(d *v1alpha1.MemberDuration) string {
 	return text.Micros(*d.P99AboveMicroseconds) + "–" + text.Micros(*d.P99AtMostMicroseconds)
 }
 
-func cpuText(m v1alpha1.MemberSummary) string {
-	if m.CPUMillicores == nil {
+func cpuText(millicores, processors *int64) string {
+	if millicores == nil {
 		return unknown
 	}
-	used := strconv.FormatFloat(float64(*m.CPUMillicores)/1000, 'f', 2, 64)
-	if m.Processors != nil {
-		used += " of " + text.Grouped(*m.Processors)
+	used := strconv.FormatFloat(float64(*millicores)/1000, 'f', 2, 64)
+	if processors != nil {
+		used += " of " + text.Grouped(*processors)
 	}
 	return used
 }

@@ -34,6 +34,8 @@ const (
 	FigureCPUSeconds Figure = "cpu_seconds"
 	// FigureProcessors is how many processors the member's process may use at a time.
 	FigureProcessors Figure = "processors"
+	// FigureCPUHighest is the highest use of processors over a second, if the process is sampled from outside.
+	FigureCPUHighest Figure = "cpu_highest_processors"
 	// FigureMemoryBytes is the greatest resident memory in any sample, including mapped pages of the database.
 	FigureMemoryBytes Figure = "resident_memory_highest_bytes"
 	// FigureMemoryStartBytes is the resident memory at the first sample.
@@ -47,6 +49,12 @@ const (
 	FigureClientSentBytes     Figure = "client_sent_bytes"
 	FigurePeerReceivedBytes   Figure = "peer_received_bytes"
 	FigurePeerSentBytes       Figure = "peer_sent_bytes"
+
+	// These are what the kernel counts for the process, and for the network of its pod.
+	FigureStorageReadBytes    Figure = "storage_read_bytes"
+	FigureStorageWrittenBytes Figure = "storage_written_bytes"
+	FigurePodReceivedBytes    Figure = "pod_received_bytes"
+	FigurePodSentBytes        Figure = "pod_sent_bytes"
 
 	// FigurePings is how many pings of client pod 0 the member answered. A ping is no request to etcd.
 	// The others are how long the answer took.
@@ -98,8 +106,9 @@ var figures = []Figure{
 	FigureSampledSeconds, FigureSampleLagSeconds,
 	FigureLeaderChanges, FigureSlowApplies, FigureSlowReadIndexes, FigureFailedProposals, FigurePendingProposals,
 	FigurePendingMean, FigurePendingSamples, FigurePendingBusySamples, FigureAppliedProposals,
-	FigureCPUSeconds, FigureProcessors, FigureMemoryBytes, FigureMemoryStartBytes, FigureDatabaseStartBytes, FigureDatabaseEndBytes,
+	FigureCPUSeconds, FigureCPUHighest, FigureProcessors, FigureMemoryBytes, FigureMemoryStartBytes, FigureDatabaseStartBytes, FigureDatabaseEndBytes,
 	FigureClientReceivedBytes, FigureClientSentBytes, FigurePeerReceivedBytes, FigurePeerSentBytes,
+	FigureStorageReadBytes, FigureStorageWrittenBytes, FigurePodReceivedBytes, FigurePodSentBytes,
 	FigurePings, FigurePingShortestSeconds, FigurePingMedianSeconds, FigurePingLongestSeconds,
 }
 

@@ -6,12 +6,14 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/ephemeral"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
 const (
@@ -55,9 +57,9 @@ func MemberEndpoints(run *v1alpha1.EtcdBenchmark) (all []string) {
 	return all
 }
 
-// MembersJob returns the Job of a run's own members. user is the user and group of their processes; 0 leaves it to the
-// cluster. A deleted pod is replaced, but etcd refuses to start a member again without its data.
-func MembersJob(run *v1alpha1.EtcdBenchmark, user int64) *batchv1.Job {
+// MembersJob returns the Job of a run's own members. image is that of client pods. user is the user and group of their
+// processes; 0 leaves it to the cluster. A deleted pod is replaced, but etcd refuses to start a member again without its data.
+func MembersJob(run *v1alpha1.EtcdBenchmark, image string, user int64) *batchv1.Job {
 	t := run.Spec.Target.Ephemeral
 	meta := metav1.ObjectMeta{Labels: Labels(run, v1alpha1.ComponentMember), Annotations: podAnnotations(run, nil)}
 	meta.Labels["sidecar.istio.io/inject"] = "false"
@@ -73,7 +75,7 @@ func MembersJob(run *v1alpha1.EtcdBenchmark, user int64) *batchv1.Job {
 			Completions:    &t.Replicas,
 			Parallelism:    &t.Replicas,
 			BackoffLimit:   new(int32(memberRestarts)),
-			Template:       corev1.PodTemplateSpec{ObjectMeta: meta, Spec: memberPod(run, user)},
+			Template:       corev1.PodTemplateSpec{ObjectMeta: meta, Spec: memberPod(run, image, user)},
 		},
 	}
 }
@@ -101,7 +103,7 @@ func MembersService(run *v1alpha1.EtcdBenchmark, job *batchv1.Job) *corev1.Servi
 	}
 }
 
-func memberPod(run *v1alpha1.EtcdBenchmark, user int64) corev1.PodSpec {
+func memberPod(run *v1alpha1.EtcdBenchmark, image string, user int64) corev1.PodSpec {
 	t := run.Spec.Target.Ephemeral.DeepCopy()
 	settings := map[string]string{}
 	addTo(settings, t.Settings)
@@ -129,6 +131,9 @@ func memberPod(run *v1alpha1.EtcdBenchmark, user int64) corev1.PodSpec {
 		c.Resources = *t.Resources
 	}
 	spec := barePod(c, memberGraceSeconds)
+	spec.Containers = append(spec.Containers, sampler(image))
+	// The sampler sees the process of etcd, and may read what it does because both have the same user.
+	spec.ShareProcessNamespace = new(true)
 	spec.RestartPolicy = corev1.RestartPolicyOnFailure
 	spec.Subdomain = run.MembersName()
 	spec.Volumes = []corev1.Volume{{Name: DataVolume, VolumeSource: dataSource(t.Storage)}}
@@ -152,6 +157,22 @@ func memberPod(run *v1alpha1.EtcdBenchmark, user int64) corev1.PodSpec {
 		keepOffControlPlane(&spec)
 	}
 	return spec
+}
+
+// sampler measures the member. No run depends on it, so it has no probe.
+func sampler(image string) corev1.Container {
+	// With requests equal to limits, the pod of a member that has a guaranteed quality of service keeps it.
+	small := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: resource.MustParse("64Mi")}
+	return corev1.Container{
+		Name:            "sampler",
+		Image:           image,
+		ImagePullPolicy: corev1.PullIfNotPresent,
+		Command:         []string{loadgenPath},
+		Args:            []string{"sample"},
+		Resources:       corev1.ResourceRequirements{Requests: small, Limits: small},
+		Ports:           []corev1.ContainerPort{{Name: "sampler", ContainerPort: plan.SamplerPort}},
+		SecurityContext: restricted(),
+	}
 }
 
 // dataSource is where a member keeps its data. A generic ephemeral volume belongs to its pod: a claim of somebody else with its

@@ -11,6 +11,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
 func membersJob(changes ...func(*v1alpha1.EtcdBenchmark)) *batchv1.Job {
@@ -19,7 +20,7 @@ func membersJob(changes ...func(*v1alpha1.EtcdBenchmark)) *batchv1.Job {
 	for _, change := range changes {
 		change(run)
 	}
-	return MembersJob(run, 65532)
+	return MembersJob(run, "example.org/loadgen:v1", 65532)
 }
 
 func TestMembersAreRestricted(t *testing.T) {
@@ -42,7 +43,21 @@ func TestMembersAreRestricted(t *testing.T) {
 			t.Errorf("wanted: %s", what)
 		}
 	}
-	if s := MembersJob(newRunWithMembers(), 0).Spec.Template.Spec.SecurityContext; s.RunAsUser != nil || s.FSGroup != nil {
+	for what, ok := range map[string]bool{
+		"after the member":   pod.Containers[1].Name == "sampler",
+		"its image":          pod.Containers[1].Image == "example.org/loadgen:v1",
+		"its port":           pod.Containers[1].Ports[0].ContainerPort == plan.SamplerPort,
+		"its security":       cmp.Equal(pod.Containers[1].SecurityContext, c.SecurityContext),
+		"the user of etcd":   pod.Containers[1].SecurityContext.RunAsUser == nil,
+		"etcd's process":     *pod.ShareProcessNamespace,
+		"no probe":           pod.Containers[1].ReadinessProbe == nil,
+		"guaranteed service": cmp.Equal(pod.Containers[1].Resources.Requests, pod.Containers[1].Resources.Limits),
+	} {
+		if !ok {
+			t.Errorf("the sampler lacks: %s", what)
+		}
+	}
+	if s := MembersJob(newRunWithMembers(), "l", 0).Spec.Template.Spec.SecurityContext; s.RunAsUser != nil || s.FSGroup != nil {
 		t.Errorf("wanted the cluster to choose the user, found %+v", s)
 	}
 }

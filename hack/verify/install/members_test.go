@@ -3,6 +3,7 @@ package install
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -131,6 +132,34 @@ func TestTheOperatorCreatesOnlyJobsOfMembers(t *testing.T) {
 			o := newMembersJob(t, namespace, "", "")
 			o.SetName(name)
 			checkCreation(t, o, want)
+		})
+	}
+}
+
+// Beside etcd, a pod of members may have one other container: their sampler.
+func TestTheOperatorCreatesOnlyItsSamplerBesideMembers(t *testing.T) {
+	withPolicies(t)
+	namespace := newNamespace(t)
+	allowWholeOperator(t, namespace)
+	const sampler = "name: sampler, image: '" + clientImage + ":any', command: [/loadgen], args: [sample], securityContext: {allowPrivilegeEscalation: false}"
+	for name, tc := range map[string]struct{ change, want string }{
+		"as it is":             {"", ""},
+		"another name":         {"name: other", "and one of the images " + memberImages},
+		"another image":        {"image: 'example.org/miner:1'", "has the command /loadgen and the image " + clientImage},
+		"an image of members":  {"image: '" + memberImage + "'", "has the command /loadgen and the image"},
+		"another program":      {"command: [sh]", "has the command /loadgen and the image"},
+		"another work":         {"args: [clean]", "their sampler: the argument sample"},
+		"more work":            {"args: [sample, x]", "their sampler: the argument sample"},
+		"a variable":           {"env: [{name: A, value: a}]", noOtherWay + "neither environment"},
+		"a privileged sampler": {"securityContext: {privileged: true}", noOtherWay + "no privileges"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			job := newMembersJob(t, namespace, "shareProcessNamespace: true", "")
+			pod := job.Object["spec"].(map[string]any)["template"].(map[string]any)["spec"].(map[string]any)
+			container := parse(t, "{"+sampler+"}").Object
+			maps.Copy(container, parse(t, "{"+tc.change+"}").Object)
+			pod["containers"] = append(pod["containers"].([]any), container)
+			checkCreation(t, job, tc.want)
 		})
 	}
 }

@@ -6,21 +6,26 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/sampler"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 // maxScrapeBytes bounds the metrics of one member: twenty times the usual size.
 const maxScrapeBytes = 4 << 20
 
+// samplerTimeout bounds a request to a sampler. It answers from memory, and nothing may wait long for it.
+const samplerTimeout = time.Second
+
 // Sample implements load.Driver.
-func (d *Driver) Sample(ctx context.Context) map[string]members.Sample {
+func (d *Driver) Sample(ctx context.Context, since time.Time) map[string]members.Sample {
 	all := d.members()
-	return ofEach(all, func(m member) (members.Sample, bool) { return d.sample(ctx, m, all), true })
+	return ofEach(all, func(m member) (members.Sample, bool) { return d.sample(ctx, m, all, since), true })
 }
 
 // members are the members behind the plan's addresses; one with several addresses is in it several times.
@@ -64,15 +69,36 @@ func distinct(all []member) []member {
 	return out
 }
 
-// sample reads the metrics of one member.
-func (d *Driver) sample(ctx context.Context, m member, all []member) members.Sample {
+// sample reads the metrics of one member, and asks its sampler at the same time.
+func (d *Driver) sample(ctx context.Context, m member, all []member, since time.Time) members.Sample {
+	sampled := make(chan []byte, 1)
+	go func() { sampled <- d.askSampler(ctx, m, since) }()
 	e, at, problem := d.read(ctx, m, all)
 	if e == nil {
 		return members.Sample{Problem: problem}
 	}
 	s := e.sample(at)
 	s.Problem = problem
+	if answer := <-sampled; answer != nil {
+		// Without it, the sample lacks figures and is valid.
+		_ = sampler.Add(answer, &s)
+	}
 	return s
+}
+
+// askSampler asks what measures the process of a member; nil if nothing does, or does not answer.
+func (d *Driver) askSampler(ctx context.Context, m member, since time.Time) []byte {
+	i := slices.Index(d.plan.Target.Endpoints, m.endpoint)
+	if i < 0 || len(d.plan.Target.Samplers) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, samplerTimeout)
+	defer cancel()
+	answer, _, err := d.fetch(ctx, d.plan.Target.Samplers[i], sampler.Path(since))
+	if err != nil {
+		return nil
+	}
+	return answer
 }
 
 // read reads the metrics of a member, or why they are not known, or not those of this member alone.

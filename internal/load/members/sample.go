@@ -17,6 +17,9 @@ const (
 	GaugeDatabaseBytes    Gauge = "database"
 	GaugeProcessors       Gauge = "processors"
 	GaugePendingProposals Gauge = "pending proposals"
+	// These are the highest values since the start of the window. Only a sampler of the member's process has them.
+	GaugeMemoryHighest Gauge = "highest memory"
+	GaugeCPUHighest    Gauge = "highest cpu"
 )
 
 // Sample has one member's metrics at one moment. Metrics that the member does not serve are absent.

@@ -13,6 +13,7 @@ type Track struct {
 	samples     int
 	memory      spread
 	pending     spread
+	cpu         spread
 	kept        kept
 	pings       results.Histogram
 }
@@ -44,6 +45,12 @@ func (t *Track) Add(s Sample) {
 	t.kept.add(s)
 	if v := s.Gauges[GaugeMemoryBytes]; v > 0 && v < mostBytes {
 		t.memory.add(v)
+	}
+	if v := s.Gauges[GaugeMemoryHighest]; v < mostBytes {
+		t.memory.highest = max(t.memory.highest, v)
+	}
+	if v, ok := s.Gauges[GaugeCPUHighest]; ok {
+		t.cpu.add(v)
 	}
 	if v, ok := s.Gauges[GaugePendingProposals]; ok {
 		t.pending.add(v)
@@ -90,6 +97,9 @@ func (t *Track) setGauges(f figureSet) {
 	f.copy(results.FigureMemoryStartBytes, t.first.Gauges, GaugeMemoryBytes)
 	if t.memory.samples > 0 {
 		f.set(results.FigureMemoryBytes, t.memory.highest)
+	}
+	if t.cpu.samples > 0 {
+		f.set(results.FigureCPUHighest, t.cpu.highest)
 	}
 	if p := t.pending; p.samples > 0 {
 		f.set(results.FigurePendingProposals, p.highest)

@@ -1,6 +1,7 @@
 package members
 
 import (
+	"maps"
 	"math"
 	"testing"
 	"time"
@@ -61,6 +62,18 @@ func TestWindow(t *testing.T) {
 	}
 	if got, want := track.MeanMemory(), int64(1600); got != want {
 		t.Errorf("mean memory is %d, wanted %d", got, want)
+	}
+}
+
+// What only a sampler sees counts, too: memory between two samples, and the highest use of processors.
+func TestWindowHasTheHighestOfASampler(t *testing.T) {
+	var track Track
+	for i, gauges := range []map[Gauge]float64{{GaugeMemoryHighest: 1000}, {GaugeMemoryHighest: 9000, GaugeCPUHighest: 1.5}, {GaugeMemoryHighest: 9000, GaugeCPUHighest: 1.25}} {
+		track.Add(after(time.Duration(i)*time.Second, func(s *Sample) { maps.Copy(s.Gauges, gauges) }))
+	}
+	got := track.Window(begin, begin.Add(2*time.Second)).Figures
+	if got[results.FigureMemoryBytes] != 9000 || got[results.FigureCPUHighest] != 1.5 || track.MeanMemory() != 1100 {
+		t.Errorf("got %v and the mean memory %d, wanted the highest values, and the mean of the samples", got, track.MeanMemory())
 	}
 }
 

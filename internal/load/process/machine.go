@@ -53,14 +53,20 @@ func readMemory(root string) int64 {
 	if err != nil {
 		return 0
 	}
-	for line := range strings.Lines(string(data)) {
-		if fields := strings.Fields(line); len(fields) > 1 && fields[0] == "MemTotal:" {
-			n, err := strconv.ParseInt(fields[1], 10, 43)
-			if err != nil {
-				return 0
-			}
-			return n * unit
+	n, known := numberAfter(string(data), "MemTotal:")
+	if !known {
+		return 0
+	}
+	return n * unit
+}
+
+// numberAfter returns the number after a key at the start of a line.
+func numberAfter(text, key string) (int64, bool) {
+	for line := range strings.Lines(text) {
+		if fields := strings.Fields(line); len(fields) > 1 && fields[0] == key {
+			n, err := strconv.ParseInt(fields[1], 10, 53)
+			return n, err == nil
 		}
 	}
-	return 0
+	return 0, false
 }

@@ -16,11 +16,11 @@ import (
 
 // The members of a run are processes of their own: each has its figures, and the load generator is judged.
 func TestMembersAndLoadGeneratorHaveFigures(t *testing.T) {
-	t.Setenv("TMPDIR", etcdtest.DataDir(t))
+	dir := t.TempDir()
 	run := mixed(func(run *v1alpha1.EtcdBenchmark) {
 		run.Spec.Load.Requests, run.Spec.Load.DurationSeconds, run.Spec.Load.Rate = nil, new(int32(6)), &spec.Rate{PerSecond: 100, Arrival: spec.ArrivalConstant}
 	})
-	if _, err := Run(t.Context(), run, options(func(o *Options) { o.Members = 1 })); err != nil {
+	if _, err := Run(t.Context(), run, options(func(o *Options) { o.Members, o.DataDir = 1, dir })); err != nil {
 		t.Fatal(err)
 	}
 	all := run.Status.Summary.Members
@@ -33,6 +33,9 @@ func TestMembersAndLoadGeneratorHaveFigures(t *testing.T) {
 	}
 	if m := all[0]; m.MemoryBytes == nil || m.CPUMillicores == nil {
 		t.Errorf("got memory %v and processors %v, wanted both", m.MemoryBytes, m.CPUMillicores)
+	}
+	if m := all[0]; runtime.GOOS == "linux" && (m.StorageWrittenBytes == nil || (*m.StorageWrittenBytes == 0) != supervisor.IsInMemory(dir) || m.CPUHighestMillicores == nil || m.PodSentBytes != nil) {
+		t.Errorf("got %+v, wanted what the process of the member has written, and nothing about the network that it shares", m)
 	}
 	if v := run.Status.Summary.Validity; runtime.GOOS == "linux" && (v.Verdict == v1alpha1.ValidityUnknown || v.Shared != v1alpha1.SharedNode) {
 		t.Errorf("got %+v, wanted a verdict on the load generator", v)

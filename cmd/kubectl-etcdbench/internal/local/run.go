@@ -54,6 +54,9 @@ func Run(ctx context.Context, run *v1alpha1.EtcdBenchmark, o Options) (report []
 			return nil, err
 		}
 		defer func() { err = errors.Join(err, c.own.Close()) }()
+		sampling, end := context.WithCancel(ctx)
+		defer end()
+		c.samplers = startSamplers(sampling, c.own)
 	}
 	if err := c.prepare(); err != nil {
 		return nil, err
@@ -87,6 +90,8 @@ type controller struct {
 	gate     *gate
 	// own are the members that exist only for this run; nil if there are none.
 	own *supervisor.Cluster
+	// samplers are the addresses of what measures their processes.
+	samplers []string
 	// ended reports for each session whether it has ended.
 	ended []atomic.Bool
 	// stopped: the user has interrupted the run.
@@ -108,6 +113,7 @@ func (c *controller) prepare() error {
 	if err != nil {
 		return err
 	}
+	p.Target.Samplers = c.samplers
 	tuning.Process(p.Load)
 	c.plan, c.gate, c.ended = p, newGate(), make([]atomic.Bool, p.Pods())
 	for i := range p.Pods() {

@@ -1,0 +1,177 @@
+// Package sampler measures the process of a member from outside, at short intervals, and serves what it found as one JSON
+// document over HTTP.
+//
+// It imports packages of the engine and the standard library. What cannot be read, as outside Linux, is absent.
+package sampler
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/process"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+const (
+	// every is the time between two looks at the process.
+	every = 100 * time.Millisecond
+	// kept is how many looks are kept: those of the longest target.sampleIntervalSeconds, an hour.
+	kept = int(time.Hour/every) + 100
+	// cpuOver is the time over which the highest use of processors is a mean: the kernel counts in hundredths of a second.
+	cpuOver = time.Second
+)
+
+// Answer is what a sampler serves.
+type Answer struct {
+	// Counters are those of the process and of its network, by the figure of their increase.
+	Counters map[results.Figure]float64 `json:"counters"`
+	// Highest are the highest values in the asked time.
+	Highest map[members.Gauge]float64 `json:"highest"`
+}
+
+// look is what one look at the process found.
+type look struct {
+	at       time.Time
+	cpu      time.Duration
+	resident int64
+}
+
+// Sampler looks at one process.
+type Sampler struct {
+	// Find returns the process; none if there is none now.
+	Find func() process.Other
+	// Network: the process has a network namespace of its own.
+	Network bool
+
+	mutex  sync.Mutex
+	found  process.Other
+	ring   []look
+	newest int
+}
+
+// run looks at the process until ctx ends.
+func (s *Sampler) run(ctx context.Context) {
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for {
+		s.look(time.Now())
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// Serve runs, and serves answers, until ctx ends.
+func (s *Sampler) Serve(ctx context.Context, listener net.Listener) {
+	server := &http.Server{Handler: s, ReadHeaderTimeout: 5 * time.Second}
+	go func() { _ = server.Serve(listener) }()
+	s.run(ctx)
+	_ = server.Close()
+}
+
+// look looks once. What was kept of another process is dropped.
+func (s *Sampler) look(now time.Time) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	cpu, resident, err := s.found.Now()
+	if err != nil {
+		s.found, s.ring, s.newest = s.Find(), s.ring[:0], 0
+		if cpu, resident, err = s.found.Now(); err != nil {
+			return
+		}
+	}
+	s.keep(look{now, cpu, resident})
+}
+
+func (s *Sampler) keep(l look) {
+	if len(s.ring) < kept {
+		s.ring = append(s.ring, look{})
+	}
+	s.ring[s.newest%kept] = l
+	s.newest++
+}
+
+// since returns the looks since a time, the first one first.
+func (s *Sampler) since(from time.Time) (looks []look) {
+	for i := max(0, s.newest-len(s.ring)); i < s.newest; i++ {
+		if l := s.ring[i%kept]; !l.at.Before(from) {
+			looks = append(looks, l)
+		}
+	}
+	return looks
+}
+
+// Answer returns the counters now, and the highest values since a time.
+func (s *Sampler) Answer(from time.Time) Answer {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	a := Answer{Counters: s.found.Storage(), Highest: map[members.Gauge]float64{}}
+	if s.Network {
+		maps.Copy(a.Counters, s.found.Network())
+	}
+	looks, start := s.since(from), 0
+	for i, l := range looks {
+		a.raise(members.GaugeMemoryHighest, float64(l.resident))
+		// start is the last look that is far enough from this one.
+		for start < i && l.at.Sub(looks[start+1].at) >= cpuOver {
+			start++
+		}
+		if took := l.at.Sub(looks[start].at); took >= cpuOver {
+			a.raise(members.GaugeCPUHighest, (l.cpu-looks[start].cpu).Seconds()/took.Seconds())
+		}
+	}
+	return a
+}
+
+func (a Answer) raise(gauge members.Gauge, v float64) { a.Highest[gauge] = max(a.Highest[gauge], v) }
+
+// secondsAsked is the parameter of a request: for how long before now the highest values are wanted. It is a duration,
+// because the clocks of two nodes can differ.
+const secondsAsked = "seconds"
+
+// Path asks for the highest values since a time.
+func Path(from time.Time) string {
+	return fmt.Sprintf("/?%s=%.3f", secondsAsked, time.Since(from).Seconds())
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Sampler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	seconds, err := strconv.ParseFloat(r.URL.Query().Get(secondsAsked), 64)
+	if err != nil {
+		http.Error(w, "wanted seconds=NUMBER", http.StatusBadRequest)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	// The reader may have gone.
+	_ = json.NewEncoder(w).Encode(s.Answer(time.Now().Add(-time.Duration(seconds * float64(time.Second)))))
+}
+
+// counters and highest are all that an answer can have.
+var (
+	counters = []results.Figure{results.FigureStorageReadBytes, results.FigureStorageWrittenBytes, results.FigurePodReceivedBytes, results.FigurePodSentBytes}
+	highest  = []members.Gauge{members.GaugeMemoryHighest, members.GaugeCPUHighest}
+)
+
+// Add adds an answer to a sample of the member. It ignores what a sampler does not serve.
+func Add(answer []byte, to *members.Sample) error {
+	var a Answer
+	if err := json.Unmarshal(answer, &a); err != nil {
+		return err
+	}
+	maps.DeleteFunc(a.Counters, func(f results.Figure, _ float64) bool { return !slices.Contains(counters, f) })
+	maps.DeleteFunc(a.Highest, func(g members.Gauge, _ float64) bool { return !slices.Contains(highest, g) })
+	maps.Copy(to.Counters, a.Counters)
+	maps.Copy(to.Gauges, a.Highest)
+	return nil
+}
