@@ -32,18 +32,17 @@ func (r *EtcdBenchmarkReconciler) observeMembers(ctx context.Context, o *lifecyc
 	if apierrors.IsNotFound(err) && (known != nil || o.Run.HasFinished()) {
 		err = r.APIReader.Get(ctx, key, job)
 	}
-	switch {
-	case apierrors.IsNotFound(err) && o.Run.HasFinished():
-		o.Members.Gone = !r.seen(o.Run, membersGone).IsZero()
-	case err == nil && metav1.IsControlledBy(job, o.Run) && (known == nil || known.Job.UID == job.UID):
-		there := job.DeletionTimestamp.IsZero()
+	isOurs := err == nil && (known != nil && known.Job.UID == job.UID || known == nil && metav1.IsControlledBy(job, o.Run))
+	switch there := isOurs && job.DeletionTimestamp.IsZero(); {
+	case isOurs:
 		o.Members.Job = lifecycle.Job{Exists: there, UID: job.UID, Seen: r.seen(o.Run, "job "+string(job.UID))}
-		o.Members.Going = !there
+	case (err == nil || apierrors.IsNotFound(err)) && o.Run.HasFinished():
+		o.Members.Gone = !r.seen(o.Run, membersGone).IsZero()
 	}
 	if client.IgnoreNotFound(err) != nil {
 		return err
 	}
-	if known == nil && !o.Run.HasFinished() {
+	if known == nil && !o.Run.HasFinished() && lifecycle.IsAdmitted(o.Run) {
 		o.Members.Volumes, err = r.keptVolumes(ctx, o.Run)
 		if o.Members.ClassUnread = apierrors.IsForbidden(err); err != nil && !o.Members.ClassUnread {
 			return err
@@ -63,17 +62,13 @@ func (r *EtcdBenchmarkReconciler) observeMemberPods(ctx context.Context, o *life
 	if !o.Members.Job.Exists || o.Run.HasFinished() {
 		return nil
 	}
-	list, err := r.listPods(ctx, o.Run, false)
+	found, err := r.assignMembers(ctx, o, false)
+	if err == nil && r.lostMembers(o) {
+		// The cache may lag.
+		found, err = r.assignMembers(ctx, o, true)
+	}
 	if err != nil {
 		return err
-	}
-	found := map[int]*corev1.Pod{}
-	for i := range list.Items {
-		p := &list.Items[i]
-		if index := lifecycle.IndexOf(p); isOf(p, o.Members.Job.UID) && index >= 0 && index < len(o.Members.Pods) && newer(p, found[index]) {
-			found[index] = p
-			o.Members.Pods[index] = lifecycle.NewPod(p, func(what string) time.Time { return r.seen(o.Run, what+" of "+string(p.UID)) })
-		}
 	}
 	if o.Run.Status.StartAt != nil {
 		return r.observeNeighbours(ctx, o)
@@ -86,13 +81,41 @@ func (r *EtcdBenchmarkReconciler) observeMemberPods(ctx context.Context, o *life
 
 // observeNeighbours looks for pods of other runs, with load or members, on the nodes of the members.
 func (r *EtcdBenchmarkReconciler) observeNeighbours(ctx context.Context, o *lifecycle.Observed) error {
+	if known := o.Run.Status.Ephemeral; known == nil || known.NodesShared || o.Run.Status.Target == nil {
+		return nil
+	}
 	list := &corev1.PodList{}
 	err := r.Client.List(ctx, list, client.UnsafeDisableDeepCopy)
-	o.Members.NodesShared = slices.ContainsFunc(list.Items, func(p corev1.Pod) bool {
-		return p.Labels[v1alpha1.LabelRunUID] != string(o.Run.UID) && p.Status.Phase == corev1.PodRunning && p.Spec.NodeName != "" &&
-			o.Run.Status.Target != nil && slices.Contains(o.Run.Status.Target.Nodes, p.Spec.NodeName)
-	})
+	for i := range list.Items {
+		p := &list.Items[i]
+		if uid := p.Labels[v1alpha1.LabelRunUID]; uid == "" || uid == string(o.Run.UID) || p.Status.Phase != corev1.PodRunning {
+			continue
+		}
+		o.Members.NodesShared = o.Members.NodesShared || slices.Contains(o.Run.Status.Target.Nodes, p.Spec.NodeName)
+	}
 	return err
+}
+
+// assignMembers finds the newest pod of each member.
+func (r *EtcdBenchmarkReconciler) assignMembers(ctx context.Context, o *lifecycle.Observed, live bool) (map[int]*corev1.Pod, error) {
+	list, err := r.listPods(ctx, o.Run, live)
+	found := map[int]*corev1.Pod{}
+	for i := range list.Items {
+		p := &list.Items[i]
+		if index := lifecycle.IndexOf(p); isOf(p, o.Members.Job.UID) && index >= 0 && index < len(o.Members.Pods) && newer(p, found[index]) {
+			found[index] = p
+			o.Members.Pods[index] = lifecycle.NewPod(p, func(what string) time.Time { return r.seen(o.Run, what+" of "+string(p.UID)) })
+		}
+	}
+	return found, err
+}
+
+// lostMembers reports whether a pod that was ready is missing and status does not say so.
+func (r *EtcdBenchmarkReconciler) lostMembers(o *lifecycle.Observed) bool {
+	known := o.Run.Status.Ephemeral
+	return known != nil && slices.ContainsFunc(o.Members.Pods[:min(len(known.Pods), len(o.Members.Pods))], func(p lifecycle.Pod) bool {
+		return known.Pods[p.Index].Lost == "" && known.Pods[p.Index].Name != p.Name
+	})
 }
 
 func newer(p, than *corev1.Pod) bool {
@@ -110,17 +133,14 @@ func (r *EtcdBenchmarkReconciler) explainMembers(ctx context.Context, o *lifecyc
 			o.Members.Job.Refused, o.Members.Job.RefusalSeen = refused, r.seen(o.Run, "refusal of "+string(o.Members.Job.UID))
 		}
 	}
-	for i, p := range found {
-		if o.Members.Pods[i].State != lifecycle.PodWaiting {
-			continue
-		}
-		warned, err := r.newestWarning(ctx, p)
-		if err != nil {
-			return err
-		}
-		o.Members.Pods[i].Warned = warned
+	// One explains the wait; that is enough.
+	i := slices.IndexFunc(o.Members.Pods, func(p lifecycle.Pod) bool { return p.State == lifecycle.PodWaiting })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	warned, err := r.newestWarning(ctx, found[i])
+	o.Members.Pods[i].Warned = warned
+	return err
 }
 
 // newestEvent returns the message of the newest event of an object for a reason. Without the right to list events, only the
@@ -182,8 +202,9 @@ func (r *EtcdBenchmarkReconciler) keptVolumes(ctx context.Context, run *v1alpha1
 			return "", err
 		}
 		for i := range list.Items {
-			if list.Items[i].Annotations[classOfDefault] == "true" {
-				class = &list.Items[i]
+			// Of several, Kubernetes takes the newest.
+			if c := &list.Items[i]; c.Annotations[classOfDefault] == "true" && !c.CreationTimestamp.Before(&class.CreationTimestamp) {
+				class = c
 			}
 		}
 		if class.Name == "" {

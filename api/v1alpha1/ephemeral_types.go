@@ -60,11 +60,12 @@ type EphemeralTarget struct {
 	// +optional
 	// +kubebuilder:default=300
 	// +kubebuilder:validation:Minimum=10
-	// +kubebuilder:validation:Maximum=86400
+	// +kubebuilder:validation:Maximum=3600
 	StartTimeoutSeconds int32 `json:"startTimeoutSeconds,omitempty"`
 
 	// keepSeconds is how long, in seconds, the members stay after the run has ended,
-	// to look at them. The next run with members of its own waits for that. Default 0.
+	// to look at them. The next run with members of its own waits for at most
+	// schedulingTimeoutSeconds of that. Default 0.
 	//
 	// +optional
 	// +kubebuilder:validation:Minimum=0

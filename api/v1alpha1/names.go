@@ -65,8 +65,15 @@ func (b *EtcdBenchmark) KeyPrefix() string {
 // LoadJobName returns the name of the run's load Job.
 func (b *EtcdBenchmark) LoadJobName() string { return b.childName("") }
 
-// MembersName returns the name of the Job and of the Service of the run's own members.
-func (b *EtcdBenchmark) MembersName() string { return b.childName("-members") }
+// MembersName returns the name of the Job and of the Service of the run's own members. The name of a Service begins with a
+// letter.
+func (b *EtcdBenchmark) MembersName() string {
+	name := b.childName("-members")
+	if name[0] >= '0' && name[0] <= '9' {
+		name = "m-" + name
+	}
+	return name
+}
 
 // CleanupJobPrefix is what the names of the Jobs that delete the remaining keys begin with. The operator adds random letters,
 // so that others do not know the name in advance.

@@ -53,7 +53,7 @@ func (w *world) checkCleaned() {
 	c := meta.FindStatusCondition(w.run.Status.Conditions, v1alpha1.ConditionCleaned)
 	switch {
 	case c == nil:
-	case c.Status == metav1.ConditionTrue && (w.members.Job.Exists || w.members.Going):
+	case c.Status == metav1.ConditionTrue && (w.members.Job.Exists || w.going):
 		w.fail("Cleaned is True (%s), and members are left", c.Reason)
 	case c.Status == metav1.ConditionTrue && w.store.keys:
 		w.fail("Cleaned is True (%s), and keys are left", c.Reason)
@@ -71,7 +71,7 @@ func (w *world) checkNotes() {
 	noted := slices.ContainsFunc(w.notes, func(n Note) bool { return n.Reason == v1alpha1.ReasonKeysLeft })
 	cleaned := meta.IsStatusConditionTrue(w.run.Status.Conditions, v1alpha1.ConditionCleaned)
 	switch {
-	case w.run.Spec.Target.Ephemeral != nil && !cleaned && !noted && len(w.members.Pods) > 0 && w.membersMade > 0 && (w.members.Job.Exists || w.members.Going):
+	case w.run.Spec.Target.Ephemeral != nil && !cleaned && !noted && len(w.members.Pods) > 0 && w.membersMade > 0 && (w.members.Job.Exists || w.going):
 		w.fail("the object is gone and members are left, without a note")
 	case w.store.keys && !noted:
 		w.fail("the object is gone and keys are left, without a note")

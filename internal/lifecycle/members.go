@@ -1,8 +1,10 @@
 package lifecycle
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,8 +17,8 @@ import (
 // claims are gone.
 type Members struct {
 	Job Job
-	// Going: the Job is being deleted. Gone: the run has finished, and the API server has confirmed that no Job is left.
-	Going, Gone bool
+	// Gone: the run has finished, and the API server has confirmed that no Job of its members is left.
+	Gone bool
 	// Pods has one entry per index, including missing pods.
 	Pods []Pod
 	// NodesShared: pods of another run are on a node of a member.
@@ -25,6 +27,9 @@ type Members struct {
 	Volumes     string
 	ClassUnread bool
 }
+
+// membersGoneBy is how long the deletion of members may take before the run says that they are left. Others go on then.
+const membersGoneBy = 5 * time.Minute
 
 // startsOften is how often a member may end before all are ready: names of other members may not resolve at first.
 const startsOften = 3
@@ -71,6 +76,8 @@ func memberState(p Pod) string {
 		name += " (" + p.Name + ")"
 	}
 	switch {
+	case p.Stuck != nil && p.Warned != "" && !strings.Contains(p.Stuck.Message, p.Warned):
+		return name + " cannot start: " + p.Stuck.Message + " " + p.Warned
 	case p.Stuck != nil:
 		return name + " cannot start: " + p.Stuck.Message
 	case p.State == PodMissing || p.State == PodGone:
@@ -101,7 +108,7 @@ func checkMembers(o Observed, now time.Time) *Problem {
 	case !o.Members.Job.Exists:
 		return &Problem{v1alpha1.ReasonJobDeleted, fmt.Sprintf("The Job %s of the run's members was deleted during the run.", known.Job.Name)}
 	case known.ReadyAt != nil:
-		return nil
+		return checkMembersData(o)
 	case o.Members.Job.Refused != "" && !now.Before(o.Members.Job.RefusalSeen.Add(refusalGrace)):
 		return &Problem{v1alpha1.ReasonPodsForbidden, "A quota, a limit range or an admission policy refuses the run's members: " + o.Members.Job.Refused}
 	}
@@ -116,6 +123,21 @@ func checkMembers(o Observed, now time.Time) *Problem {
 	return checkMembersTime(o, now)
 }
 
+// checkMembersData ends a run whose members have lost their data: if too few of the pods are left that were ready, what
+// replaces them can become a new and empty cluster at the same addresses.
+func checkMembersData(o Observed) *Problem {
+	known, left := o.status().Ephemeral.Pods, 0
+	for i, p := range known {
+		if i < len(o.Members.Pods) && o.Members.Pods[i].Name == p.Name {
+			left++
+		}
+	}
+	if left > len(known)/2 || len(known) == 0 {
+		return nil
+	}
+	return &Problem{v1alpha1.ReasonTargetLost, fmt.Sprintf("Of the run's %d members, the pods of %d were deleted during the run, and their data with them.", len(known), len(known)-left)}
+}
+
 func checkMembersTime(o Observed, now time.Time) *Problem {
 	if now.Before(membersReadyBy(o)) {
 		return nil
@@ -126,7 +148,7 @@ func checkMembersTime(o Observed, now time.Time) *Problem {
 			reason, late = v1alpha1.ReasonUnschedulable, p
 			break
 		}
-		if !p.Ready {
+		if !p.Ready && late.Name == "" {
 			late = p
 		}
 	}
@@ -174,7 +196,7 @@ func lossOf(known v1alpha1.MemberPod, now Pod) string {
 	case now.State == PodEnded:
 		return now.Exit
 	case now.Restarts > int(known.Restarts):
-		return now.Words
+		return cmp.Or(now.Words, "ended, and was started again")
 	}
 	return ""
 }
@@ -198,7 +220,11 @@ func deleteMembers(o Observed, d *Decision, now time.Time) {
 		d.Cleaned = &Cleaned{metav1.ConditionUnknown, v1alpha1.ReasonMembersLeft,
 			fmt.Sprintf("The members of the run stay for spec.target.ephemeral.keepSeconds (%d). Delete the run to delete them now.", o.members().KeepSeconds)}
 		d.wake(keep, now)
-	case o.Members.Job.Exists:
+	case !now.Before(keep.Add(membersGoneBy)):
+		d.Cleaned = &Cleaned{metav1.ConditionFalse, v1alpha1.ReasonMembersLeft,
+			fmt.Sprintf("The members of the run are still there, %s after their deletion began. Look at the pods and volume claims of the Job %s: a node or a volume may not answer.", text.Duration(membersGoneBy), o.Run.MembersName())}
+	}
+	if o.Members.Job.Exists && (o.deleting() || !now.Before(keep)) {
 		d.do(DeleteMembers)
 	}
 	d.wake(now.Add(heartbeat), now)

@@ -39,8 +39,8 @@ func (w *world) createMembers() {
 
 // growMembers starts and deletes members. Their keys go with them.
 func (w *world) growMembers(hostile bool) {
-	if w.members.Going && w.rand.IntN(3) == 0 {
-		w.members.Going = false
+	if w.going && w.rand.IntN(3) == 0 {
+		w.going = false
 		w.store.sweep()
 		w.store.gone = true
 	}
@@ -89,6 +89,7 @@ func membersWereReady(o *Observed) {
 func TestMembersOfARun(t *testing.T) {
 	after := t0.Add(30 * time.Second)
 	none := func(o *Observed) { o.Run.Status.Ephemeral, o.Members.Job = nil, Job{} }
+	another := func(p *Pod) { p.Name = "another" }
 	for name, tc := range map[string]struct {
 		seen Observed
 		at   time.Time
@@ -103,15 +104,17 @@ func TestMembersOfARun(t *testing.T) {
 		"no image": {scenario(members(2), member(2, func(p *Pod) {
 			p.State, p.Stuck, p.StuckSeen = PodWaiting, &Problem{v1alpha1.ReasonImageUnavailable, "no such image"}, t0
 		})), after, v1alpha1.ReasonImageUnavailable, "", "no such image"},
-		"no room":             {scenario(members(2), member(2, func(p *Pod) { p.State, p.Stuck = PodWaiting, &Problem{v1alpha1.ReasonUnschedulable, "0/3 nodes"} })), t0.Add(61 * time.Second), v1alpha1.ReasonUnschedulable, "", "0/3 nodes"},
-		"room may come":       {scenario(members(2), member(2, func(p *Pod) { p.State, p.Stuck = PodWaiting, &Problem{v1alpha1.ReasonUnschedulable, "0/3 nodes"} })), after, v1alpha1.StageStarting, "", "0/3 nodes"},
-		"a volume that waits": {scenario(members(2), member(2, func(p *Pod) { p.State, p.Warned = PodWaiting, "no provisioner" })), after, v1alpha1.StageStarting, "", "waits: no provisioner"},
-		"it ends again":       {scenario(members(2), member(2, func(p *Pod) { p.Restarts, p.Words = 3, "ended with exit code 1 (Error): unknown flag" })), after, v1alpha1.ReasonMembersNotReady, "", "unknown flag (3 times)"},
-		"it may recover":      {scenario(members(2), member(2, func(p *Pod) { p.Restarts, p.Words = 1, "ended with exit code 1 (Error): no such host" })), after, v1alpha1.StageStarting, "", "no such host"},
-		"refused":             {scenario(members(0), func(o *Observed) { o.Members.Job.Refused, o.Members.Job.RefusalSeen = "exceeded quota", t0 }), after, v1alpha1.ReasonPodsForbidden, "", "exceeded quota"},
-		"deleted by others":   {scenario(members(2), func(o *Observed) { o.Members.Job.Exists = false }), after, v1alpha1.ReasonJobDeleted, "", "the run's members was deleted"},
-		"volumes that stay":   {scenario(members(0), none, func(o *Observed) { o.Members.Volumes = "The class keeps volumes" }), after, v1alpha1.ReasonMembersNotReady, "", "keeps volumes"},
-		"stopped":             {scenario(members(2), func(o *Observed) { o.Run.Spec.Stop = true }), after, v1alpha1.ReasonStopped, "", ""},
+		"no room":              {scenario(members(2), member(2, func(p *Pod) { p.State, p.Stuck = PodWaiting, &Problem{v1alpha1.ReasonUnschedulable, "0/3 nodes"} })), t0.Add(61 * time.Second), v1alpha1.ReasonUnschedulable, "", "0/3 nodes"},
+		"room may come":        {scenario(members(2), member(2, func(p *Pod) { p.State, p.Stuck = PodWaiting, &Problem{v1alpha1.ReasonUnschedulable, "0/3 nodes"} })), after, v1alpha1.StageStarting, "", "0/3 nodes"},
+		"a volume that waits":  {scenario(members(2), member(2, func(p *Pod) { p.State, p.Warned = PodWaiting, "no provisioner" })), after, v1alpha1.StageStarting, "", "waits: no provisioner"},
+		"it ends again":        {scenario(members(2), member(2, func(p *Pod) { p.Restarts, p.Words = 3, "ended with exit code 1 (Error): unknown flag" })), after, v1alpha1.ReasonMembersNotReady, "", "unknown flag (3 times)"},
+		"it may recover":       {scenario(members(2), member(2, func(p *Pod) { p.Restarts, p.Words = 1, "ended with exit code 1 (Error): no such host" })), after, v1alpha1.StageStarting, "", "no such host"},
+		"refused":              {scenario(members(0), func(o *Observed) { o.Members.Job.Refused, o.Members.Job.RefusalSeen = "exceeded quota", t0 }), after, v1alpha1.ReasonPodsForbidden, "", "exceeded quota"},
+		"deleted by others":    {scenario(members(2), func(o *Observed) { o.Members.Job.Exists = false }), after, v1alpha1.ReasonJobDeleted, "", "the run's members was deleted"},
+		"volumes that stay":    {scenario(members(0), none, func(o *Observed) { o.Members.Volumes = "The class keeps volumes" }), after, v1alpha1.ReasonMembersNotReady, "", "keeps volumes"},
+		"most lose their data": {scenario(membersWereReady, created, member(0, another), member(2, another)), after, v1alpha1.ReasonTargetLost, "", "the pods of 2 were deleted"},
+		"one loses its data":   {scenario(membersWereReady, created, member(0, another)), after, v1alpha1.StagePreparing, "", ""},
+		"stopped":              {scenario(members(2), func(o *Observed) { o.Run.Spec.Stop = true }), after, v1alpha1.ReasonStopped, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := Decide(tc.seen, tc.at)
@@ -138,29 +141,39 @@ func TestTheStartOfMembersDoesNotCountAsTheRun(t *testing.T) {
 	}
 }
 
+// cleanedBy is the reason of Cleaned that a decision sets, with its status if that is False.
+func cleanedBy(d Decision) string {
+	switch {
+	case d.Cleaned == nil:
+		return ""
+	case d.Cleaned.Status == metav1.ConditionFalse:
+		return d.Cleaned.Reason + " False"
+	}
+	return d.Cleaned.Reason
+}
+
 func TestMembersAfterTheRun(t *testing.T) {
 	keep := func(o *Observed) { o.Run.Spec.Target.Ephemeral.KeepSeconds = 100 }
 	gone := func(o *Observed) { o.Members.Job, o.Members.Gone = Job{}, true }
-	going := func(o *Observed) { o.Members.Job, o.Members.Going = Job{}, true }
+	going := func(o *Observed) { o.Members.Job = Job{} }
 	for name, tc := range map[string]struct {
 		seen                 Observed
+		after                time.Duration
 		wantActs, wantReason string
 	}{
-		"there":               {scenario(membersWereReady, finished(v1alpha1.ReasonCompleted)), "DeleteMembers", ""},
-		"kept":                {scenario(membersWereReady, keep, finished(v1alpha1.ReasonCompleted)), "", v1alpha1.ReasonMembersLeft},
-		"kept and deleted":    {scenario(membersWereReady, keep, finished(v1alpha1.ReasonCompleted), deleted(t0)), "DeleteMembers", ""},
-		"being deleted":       {scenario(membersWereReady, going, finished(v1alpha1.ReasonCompleted)), "", ""},
-		"gone":                {scenario(membersWereReady, gone, finished(v1alpha1.ReasonCompleted)), "", v1alpha1.ReasonMembersDeleted},
-		"never there":         {scenario(membersWereReady, gone, func(o *Observed) { o.Run.Status.Ephemeral = nil }, finished(v1alpha1.ReasonStopped)), "", v1alpha1.ReasonNothingWritten},
-		"there, for too long": {scenario(membersWereReady, going, finished(v1alpha1.ReasonCompleted), deleted(t0.Add(-3*time.Minute))), "RemoveFinalizer", ""},
+		"there":               {scenario(membersWereReady, finished(v1alpha1.ReasonCompleted)), 0, "DeleteMembers", ""},
+		"a node that hangs":   {scenario(membersWereReady, going, finished(v1alpha1.ReasonCompleted)), membersGoneBy, "", v1alpha1.ReasonMembersLeft + " False"},
+		"kept for long":       {scenario(membersWereReady, keep, finished(v1alpha1.ReasonCompleted)), membersGoneBy, "DeleteMembers", ""},
+		"kept":                {scenario(membersWereReady, keep, finished(v1alpha1.ReasonCompleted)), 0, "", v1alpha1.ReasonMembersLeft},
+		"kept and deleted":    {scenario(membersWereReady, keep, finished(v1alpha1.ReasonCompleted), deleted(t0)), 0, "DeleteMembers", ""},
+		"being deleted":       {scenario(membersWereReady, going, finished(v1alpha1.ReasonCompleted)), 0, "", ""},
+		"gone":                {scenario(membersWereReady, gone, finished(v1alpha1.ReasonCompleted)), 0, "", v1alpha1.ReasonMembersDeleted},
+		"never there":         {scenario(membersWereReady, gone, func(o *Observed) { o.Run.Status.Ephemeral = nil }, finished(v1alpha1.ReasonStopped)), 0, "", v1alpha1.ReasonNothingWritten},
+		"there, for too long": {scenario(membersWereReady, going, finished(v1alpha1.ReasonCompleted), deleted(t0.Add(-3*time.Minute))), 0, "RemoveFinalizer", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := Decide(tc.seen, t0.Add(time.Second))
-			reason := ""
-			if d.Cleaned != nil {
-				reason = d.Cleaned.Reason
-			}
-			if acts(d) != tc.wantActs || reason != tc.wantReason {
+			d := Decide(tc.seen, t0.Add(max(tc.after, time.Second)))
+			if reason := cleanedBy(d); acts(d) != tc.wantActs || reason != tc.wantReason {
 				t.Errorf("found %q and Cleaned %q, wanted %q and %q", acts(d), reason, tc.wantActs, tc.wantReason)
 			}
 		})

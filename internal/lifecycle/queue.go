@@ -203,11 +203,7 @@ func occupiesTarget(run *v1alpha1.EtcdBenchmark, now time.Time) bool {
 
 // blocksUntil is when a run that deletes its keys blocks no other run any longer.
 func blocksUntil(run *v1alpha1.EtcdBenchmark) time.Time {
-	blocks := seconds(run.Spec.SchedulingTimeoutSeconds)
-	if e := run.Spec.Target.Ephemeral; e != nil {
-		blocks += seconds(e.KeepSeconds)
-	}
-	return run.Status.CompletionTime.Add(blocks)
+	return run.Status.CompletionTime.Add(seconds(run.Spec.SchedulingTimeoutSeconds))
 }
 
 // earliest ignores a time that is zero.

@@ -84,7 +84,7 @@ func (w *world) inject() {
 	switch w.rand.IntN(8) {
 	case 4:
 		if w.members.Job.Exists {
-			w.members.Job.Exists, w.members.Going = false, true
+			w.members.Job.Exists, w.going = false, true
 		}
 	case 0:
 		w.run.Spec.Stop = true
@@ -194,7 +194,7 @@ func (w *world) checkAfterEnd(steps int, hostile bool, reason string) {
 			w.fail("pod %s is still alive long after the run", p.Name)
 		}
 	}
-	if w.members.Job.Exists && !w.members.Going {
+	if w.members.Job.Exists && !w.going {
 		w.fail("members are there long after the run")
 	}
 	if w.run.DeletionTimestamp == nil {

@@ -62,7 +62,9 @@ type world struct {
 	// members are the run's own, and membersMade counts their Jobs.
 	members     Members
 	membersMade int
-	log         []func() string
+	// going: the members are being deleted.
+	going bool
+	log   []func() string
 }
 
 func newWorld(t *testing.T, seed uint64) *world {
@@ -101,7 +103,7 @@ func (w *world) fail(format string, args ...any) {
 func (w *world) observe() Observed {
 	o := Observed{Run: w.run.DeepCopy(), Seen: w.sees(), Job: w.job, Cleanup: w.cleanup}
 	o.Members, o.Caps = w.members, Caps{MemberImages: []ImagePattern{"e"}}
-	o.Members.Gone = o.finished() && !w.members.Job.Exists && !w.members.Going
+	o.Members.Gone = o.finished() && !w.members.Job.Exists && !w.going
 	o.Members.Pods = slices.Clone(w.members.Pods)
 	if w.target || o.members() != nil {
 		o.Target.Endpoints = []string{"127.0.0.1:2379"}
@@ -189,7 +191,7 @@ func (w *world) take(a Action) {
 	case CreateMembers:
 		w.createMembers()
 	case DeleteMembers:
-		w.members.Job.Exists, w.members.Going = false, true
+		w.members.Job.Exists, w.going = false, true
 	case CreateJob:
 		w.createJob()
 	case Annotate, Start:

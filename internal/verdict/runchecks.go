@@ -111,8 +111,8 @@ func ownMembersLost(b *v1alpha1.EtcdBenchmark, s *results.Summary) *concern {
 		return nil
 	}
 	for _, m := range s.Target.Members {
-		if m.Window != nil && (strings.HasPrefix(m.Window.Unknown, results.UnknownRestarted) || strings.HasPrefix(m.Window.Unknown, results.UnknownAtEnd)) {
-			return &concern{v1alpha1.ReasonMembersLost, fmt.Sprintf("Member %s restarted during the run, or was gone at its end.", m.Label())}
+		if m.Window != nil && strings.HasPrefix(m.Window.Unknown, results.UnknownRestarted) {
+			return &concern{v1alpha1.ReasonMembersLost, fmt.Sprintf("Member %s restarted during the run.", m.Label())}
 		}
 	}
 	return nil

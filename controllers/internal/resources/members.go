@@ -23,11 +23,16 @@ const (
 	memberGraceSeconds = 1
 	// memberRestarts lets the kubelet restart a member for as long as its pod lives.
 	memberRestarts = 1 << 20
-	controlPlane   = "node-role.kubernetes.io/control-plane"
 	hostname       = "kubernetes.io/hostname"
+	// memberMarginSeconds is for what no time-out of the run includes, such as the deletion of the client pods.
+	memberMarginSeconds = 900
 	// indexVariable is set by Kubernetes in the containers of an Indexed Job.
 	indexVariable = "$(JOB_COMPLETION_INDEX)"
 )
+
+// controlPlaneRoles are labels of nodes that may have the disk of a control plane's etcd. Some distributions have nodes for
+// etcd alone.
+var controlPlaneRoles = []string{"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/etcd"}
 
 // DataVolume is the name of a member's volume. That of its claim is the pod's, a hyphen, and this.
 const DataVolume = "data"
@@ -58,7 +63,8 @@ func MemberEndpoints(run *v1alpha1.EtcdBenchmark) (all []string) {
 }
 
 // MembersJob returns the Job of a run's own members. image is that of client pods. user is the user and group of their
-// processes; 0 leaves it to the cluster. A deleted pod is replaced, but etcd refuses to start a member again without its data.
+// processes; 0 leaves it to the cluster. A deleted pod is replaced: while other members answer, etcd refuses to start this one
+// without its data, and the run ends if most are replaced.
 func MembersJob(run *v1alpha1.EtcdBenchmark, image string, user int64) *batchv1.Job {
 	t := run.Spec.Target.Ephemeral
 	meta := metav1.ObjectMeta{Labels: Labels(run, v1alpha1.ComponentMember), Annotations: podAnnotations(run, nil)}
@@ -75,6 +81,8 @@ func MembersJob(run *v1alpha1.EtcdBenchmark, image string, user int64) *batchv1.
 			Completions:    &t.Replicas,
 			Parallelism:    &t.Replicas,
 			BackoffLimit:   new(int32(memberRestarts)),
+			// Members end also if no operator is left.
+			ActiveDeadlineSeconds: new(int64(t.StartTimeoutSeconds+run.Spec.SchedulingTimeoutSeconds+run.Spec.TimeoutSeconds+t.KeepSeconds) + memberMarginSeconds),
 			Template:       corev1.PodTemplateSpec{ObjectMeta: meta, Spec: memberPod(run, image, user)},
 		},
 	}
@@ -208,7 +216,9 @@ func keepOffControlPlane(spec *corev1.PodSpec) {
 	}
 	for i := range (*required).NodeSelectorTerms {
 		term := &(*required).NodeSelectorTerms[i]
-		term.MatchExpressions = append(term.MatchExpressions, corev1.NodeSelectorRequirement{Key: controlPlane, Operator: corev1.NodeSelectorOpDoesNotExist})
+		for _, role := range controlPlaneRoles {
+			term.MatchExpressions = append(term.MatchExpressions, corev1.NodeSelectorRequirement{Key: role, Operator: corev1.NodeSelectorOpDoesNotExist})
+		}
 	}
 }
 

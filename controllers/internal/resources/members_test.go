@@ -119,7 +119,7 @@ func TestPlacementOfMembers(t *testing.T) {
 			pod := membersJob(tc.changes...).Spec.Template.Spec
 			terms, off := pod.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms, 0
 			for _, term := range terms {
-				if slices.ContainsFunc(term.MatchExpressions, func(r corev1.NodeSelectorRequirement) bool { return r.Key == controlPlane }) {
+				if slices.ContainsFunc(term.MatchExpressions, func(r corev1.NodeSelectorRequirement) bool { return r.Key == controlPlaneRoles[0] }) {
 					off++
 				}
 			}
@@ -127,6 +127,16 @@ func TestPlacementOfMembers(t *testing.T) {
 				t.Errorf("found %d alternatives, %d of them off the control plane, and %d constraints; wanted %d and %d, and one", len(terms), off, len(pod.TopologySpreadConstraints), tc.terms, tc.off)
 			}
 		})
+	}
+}
+
+// Members end by themselves some time after the longest run, and the name of their Service begins with a letter.
+func TestMembersWithoutAnOperator(t *testing.T) {
+	job := membersJob(func(b *v1alpha1.EtcdBenchmark) {
+		b.Name, b.Spec.TimeoutSeconds, b.Spec.Target.Ephemeral.KeepSeconds = "3-7", 600, 50
+	})
+	if d := *job.Spec.ActiveDeadlineSeconds; d < 650 || d > 7200 || job.Name != "m-3-7-01234567-members" {
+		t.Errorf("found %s with a deadline of %d s", job.Name, d)
 	}
 }
 

@@ -101,6 +101,8 @@ func TestTheOperatorCreatesOnlyJobsOfMembers(t *testing.T) {
 		"the image of client pods": {"", "image: '" + clientImage + ":1', command: [/loadgen]", otherImage},
 		"another program":          {"", "command: [sh]", otherImage},
 		"the image's own program":  {"", "command: []", otherImage},
+		"another cluster":          {"", "args: ['--discovery=https://example.org']", "have the command etcd with flags"},
+		"a file of settings":       {"", "args: [--config-file=/a]", "have the command etcd with flags"},
 		"a proxy":                  {"", "args: [gateway, start]", "have the command etcd with flags"},
 		"a folder":                 {volume("emptyDir: {medium: Memory}"), "", ""},
 		"a claim":                  {claim("", ""), "", ""},
@@ -127,6 +129,13 @@ func TestTheOperatorCreatesOnlyJobsOfMembers(t *testing.T) {
 			checkCreation(t, newMembersJob(t, namespace, tc.pod, tc.container), tc.want)
 		})
 	}
+	t.Run("a label of others", func(t *testing.T) {
+		o := newMembersJob(t, namespace, "", "")
+		if err := unstructured.SetNestedField(o.Object, "etcd", "spec", "template", "metadata", "labels", "app"); err != nil {
+			t.Fatal(err)
+		}
+		checkCreation(t, o, "only the labels of the operator")
+	})
 	for name, want := range map[string]string{runName: "has the command /loadgen", "put-76543210-members": "has the name of its run"} {
 		t.Run("as "+name, func(t *testing.T) {
 			o := newMembersJob(t, namespace, "", "")

@@ -116,7 +116,7 @@ func (f *runFlags) differ(targets []v1alpha1.SuiteTarget) bool {
 	seen := map[string]bool{}
 	for _, t := range targets {
 		key := fmt.Sprint(t.Target.Members, ptr.Deref(t.Target.MemberIndex, -1), f.optionsOf(t.Name).MemberBinary)
-		if e := t.Target.Ephemeral; e != nil {
+		if e := t.Target.Ephemeral; e != nil && len(f.access.Endpoints) == 0 {
 			key += fmt.Sprint(e.Settings)
 			if f.options.Members == 0 {
 				key += fmt.Sprint(e.Replicas)

@@ -248,6 +248,10 @@ func (c *Cluster) Close() error {
 	if err != nil {
 		err = fmt.Errorf("the process that keeps the members (%w): %s", err, cmp.Or(c.errors.words(), "its log is empty"))
 	}
+	if c.pids == nil {
+		// The folder may be that of another process.
+		return err
+	}
 	// Nothing is left to remove, unless the supervisor was killed.
 	return errors.Join(err, os.RemoveAll(c.dir))
 }

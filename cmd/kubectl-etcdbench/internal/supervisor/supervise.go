@@ -48,6 +48,8 @@ type supervision struct {
 	mutex   sync.Mutex
 	out     *json.Encoder
 	members sync.WaitGroup
+	// owns: it has made the folder of the order.
+	owns bool
 }
 
 // supervise starts the members of an order, and ends them when in closes.
@@ -70,6 +72,9 @@ func supervise(in io.Reader, out io.Writer) error {
 	_, _ = io.Copy(io.Discard, in)
 	end()
 	s.members.Wait()
+	if !s.owns {
+		return nil
+	}
 	return os.RemoveAll(o.Dir)
 }
 
@@ -84,6 +89,7 @@ func (s *supervision) start(ctx context.Context, o order) (pids []int, err error
 	if err := os.Mkdir(o.Dir, 0o700); err != nil {
 		return nil, err
 	}
+	s.owns = true
 	for i, args := range o.Args {
 		log := &tail{}
 		cmd := exec.CommandContext(ctx, o.Program, args...)
