@@ -18,7 +18,7 @@ import (
 )
 
 func withMembers(changes ...func(*v1alpha1.EphemeralTarget)) func(*v1alpha1.EtcdBenchmark) {
-	t := &v1alpha1.EphemeralTarget{Replicas: 2, Image: "example.org/etcd:v3"}
+	t := &v1alpha1.EphemeralTarget{Replicas: 3, Image: "example.org/etcd:v3"}
 	for _, change := range changes {
 		change(t)
 	}
@@ -113,7 +113,7 @@ func TestARunWithMembersOfItsOwn(t *testing.T) {
 		a.reports(results.StageDone, measured, func(r *results.Snapshot) { r.Cleaning = results.CleaningKeysLeft })
 	}
 	s.awaitFinished(v1alpha1.ReasonCompleted)
-	s.collectMembers(members[:1])
+	s.collectMembers([]*fakePod{members[0], members[2]})
 	s.awaitCondition(v1alpha1.ConditionCleaned, "True/"+v1alpha1.ReasonMembersDeleted)
 	s.await("the finalizer to go", func() bool { return !s.hasFinalizer() })
 	if len(s.jobs(v1alpha1.ComponentCleanup)) > 0 {
@@ -127,11 +127,11 @@ func (s *harness) checkOwnMembers(job *batchv1.Job) {
 	s.must(s.api.Get(s.t.Context(), client.ObjectKey{Namespace: s.run.Namespace, Name: s.run.PlanName()}, configMap))
 	p, err := plan.Decode([]byte(configMap.Data[plan.File]))
 	s.must(err)
-	if want := job.Name + "-0." + job.Name + "." + s.run.Namespace + ".svc:2379"; !p.Ephemeral || p.Lock != nil || len(p.Target.Endpoints) != 2 || p.Target.Endpoints[0] != want {
-		s.t.Errorf("wanted a plan for two members, the first at %s, without a lock; found %+v", want, p)
+	if want := job.Name + "-0." + job.Name + "." + s.run.Namespace + ".svc:2379"; !p.Ephemeral || p.Lock != nil || len(p.Target.Endpoints) != 3 || p.Target.Endpoints[0] != want {
+		s.t.Errorf("wanted a plan for three members, the first at %s, without a lock; found %+v", want, p)
 	}
 	e, target := s.status().Ephemeral, s.status().Target
-	if e.ReadyAt == nil || len(e.Pods) != 2 || e.Pods[0].ImageID != "example.org/etcd@sha256:1" || !slices.Equal(target.Nodes, []string{"node"}) {
+	if e.ReadyAt == nil || len(e.Pods) != 3 || e.Pods[0].ImageID != "example.org/etcd@sha256:1" || !slices.Equal(target.Nodes, []string{"node"}) {
 		s.t.Errorf("wanted the members and their node in status, found %+v and %+v", e, target)
 	}
 }
