@@ -170,7 +170,7 @@ func memberPod(run *v1alpha1.EtcdBenchmark, image string, user int64) corev1.Pod
 // sampler measures the member. No run depends on it, so it has no probe.
 func sampler(image string) corev1.Container {
 	// With requests equal to limits, the pod of a member that has a guaranteed quality of service keeps it.
-	small := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: resource.MustParse("64Mi")}
+	small := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("25m"), corev1.ResourceMemory: resource.MustParse("64Mi")}
 	return corev1.Container{
 		Name:            "sampler",
 		Image:           image,
