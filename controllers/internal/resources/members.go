@@ -83,7 +83,7 @@ func MembersJob(run *v1alpha1.EtcdBenchmark, image string, user int64) *batchv1.
 			BackoffLimit:   new(int32(memberRestarts)),
 			// Members end also if no operator is left.
 			ActiveDeadlineSeconds: new(int64(t.StartTimeoutSeconds+run.Spec.SchedulingTimeoutSeconds+run.Spec.TimeoutSeconds+t.KeepSeconds) + memberMarginSeconds),
-			Template:       corev1.PodTemplateSpec{ObjectMeta: meta, Spec: memberPod(run, image, user)},
+			Template:              corev1.PodTemplateSpec{ObjectMeta: meta, Spec: memberPod(run, image, user)},
 		},
 	}
 }
