@@ -12,6 +12,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/supervisor"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
@@ -68,6 +69,17 @@ func (c *controller) showAsked() {
 	case c.own != nil:
 		t.Ephemeral, t.Endpoints = nil, c.own.Endpoints
 	}
+}
+
+// members are the run's own members as the operator would observe them. No pod replaces one that has ended; keepLost knows it.
+func (c *controller) members(job lifecycle.Job) lifecycle.Members {
+	m := lifecycle.Members{Job: job}
+	if own := c.run.Status.Ephemeral; own != nil {
+		for _, p := range own.Pods {
+			m.Pods = append(m.Pods, lifecycle.Pod{Name: p.Name, State: lifecycle.PodRunning})
+		}
+	}
+	return m
 }
 
 // keepLost says in status which of the run's own members have ended before it.
