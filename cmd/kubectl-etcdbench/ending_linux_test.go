@@ -143,6 +143,9 @@ func TestTheResultHasTheWordsOfALostMember(t *testing.T) {
 			t.Errorf("%s: found lost: %q", p.Name, p.Lost)
 		}
 	}
+	if all := strings.Join(s.Summary.Warnings, "\n"); strings.Count(all, "Member 1 (member-1) "+lost) != 1 {
+		t.Errorf("wanted the loss of member-1 in the warnings:\n%s", all)
+	}
 	if strings.Count(seen.String(), "Member 1 (member-1) "+lost) != 1 {
 		t.Errorf("wanted the loss of member-1 in:\n%s", seen.String())
 	}
