@@ -37,9 +37,20 @@ func (o Options) start(ctx context.Context) (*supervisor.Cluster, error) {
 		for name, value := range o.described.Settings {
 			config.Settings[name] = string(value)
 		}
+		config.StartLimit = time.Duration(o.described.StartTimeoutSeconds) * time.Second
 	}
-	own, err := supervisor.Start(ctx, config)
-	if ctx.Err() != nil {
+	starting, left := context.WithCancelCause(ctx)
+	defer left(nil)
+	go func() {
+		select {
+		case <-o.Stop:
+			o.Notice("Stopping the members that start. Nothing was measured.")
+			left(ErrLeft)
+		case <-starting.Done():
+		}
+	}()
+	own, err := supervisor.Start(starting, config)
+	if err != nil && ctx.Err() != nil {
 		return nil, errors.Join(ErrLeft, err)
 	}
 	return own, err
@@ -106,7 +117,7 @@ func (o Options) unused() (all []string) {
 		name string
 		set  bool
 	}{
-		{"image", e.Image != ""}, {"resources", e.Resources != nil}, {"storage", e.Storage != nil}, {"placement", e.Placement != nil},
+		{"image", e.Image != ""}, {"resources", e.Resources != nil}, {"storage", e.Storage != nil}, {"placement", e.Placement != nil}, {"keepSeconds", e.KeepSeconds > 0},
 	} {
 		if field.set {
 			all = append(all, "spec.target.ephemeral."+field.name+" was not used: the members were processes on this machine.")
