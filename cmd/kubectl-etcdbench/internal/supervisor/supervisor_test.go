@@ -185,6 +185,9 @@ func TestTheLastWords(t *testing.T) {
 		"nothing":        {"", ""},
 		"the last lines": {"a\nb\n\nc\nd", "b; c; d"},
 		"etcd's own":     {`{"level":"info","msg":"a"}` + "\n" + `{"level":"fatal","msg":"discovery failed","error":"no disk","stacktrace":"x"}` + "\nexit\n", "discovery failed: no disk"},
+		"etcd's panic":   {`{"level":"panic","msg":"failed to save","error":"write x.wal: no space left on device"}` + "\npanic: failed to save\n\ngoroutine 1 [running]:\n", "failed to save: write x.wal: no space left on device"},
+		"an error":       {`{"level":"error","msg":"failed to save","error":"no space left on device"}` + "\n" + `{"level":"info","msg":"a"}` + "\n", "failed to save: no space left on device"},
+		"both":           {`{"level":"error","msg":"failed to save","error":"no space left on device"}` + "\npanic: nil\n\ngoroutine 1 [running]:\n", "failed to save: no space left on device; panic: nil"},
 		"a panic":        {"a\npanic: index out of range\n\ngoroutine 1 [running]:\nmain.main()\n\t/x.go:1\n", "panic: index out of range"},
 		"the end only":   {"panic: x\n" + strings.Repeat("long line\n", keptLog/10), "long line; long line; long line"},
 	} {
