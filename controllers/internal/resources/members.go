@@ -83,7 +83,7 @@ func MembersJob(run *v1alpha1.EtcdBenchmark, image string, user int64) *batchv1.
 			BackoffLimit:   new(int32(memberRestarts)),
 			// Members end also if no operator is left.
 			ActiveDeadlineSeconds: new(int64(t.StartTimeoutSeconds+run.Spec.SchedulingTimeoutSeconds+run.Spec.TimeoutSeconds+t.KeepSeconds) + memberMarginSeconds),
-			Template:       corev1.PodTemplateSpec{ObjectMeta: meta, Spec: memberPod(run, image, user)},
+			Template:              corev1.PodTemplateSpec{ObjectMeta: meta, Spec: memberPod(run, image, user)},
 		},
 	}
 }
@@ -170,7 +170,7 @@ func memberPod(run *v1alpha1.EtcdBenchmark, image string, user int64) corev1.Pod
 // sampler measures the member. No run depends on it, so it has no probe.
 func sampler(image string) corev1.Container {
 	// With requests equal to limits, the pod of a member that has a guaranteed quality of service keeps it.
-	small := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: resource.MustParse("64Mi")}
+	small := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("25m"), corev1.ResourceMemory: resource.MustParse("64Mi")}
 	return corev1.Container{
 		Name:            "sampler",
 		Image:           image,
