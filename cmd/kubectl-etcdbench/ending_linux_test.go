@@ -101,6 +101,35 @@ func TestCtrlCOfATerminal(t *testing.T) {
 	}
 }
 
+// A signal while members start ends them at once.
+func TestASignalWhileMembersStart(t *testing.T) {
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		waits := filepath.Join(t.TempDir(), "etcd")
+		if err := os.WriteFile(waits, []byte("#!/bin/sh\nexec sleep 3600"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		cmd, temporary := process(t, endless, "run", "--local", "--members", "1", "--member-binary", waits, "-f", "-")
+		progress, seen := bufio.NewScanner(started(t, cmd, cmd.StderrPipe)), ""
+		for progress.Scan() {
+			seen += progress.Text() + "\n"
+			if strings.Contains(progress.Text(), "Starting 1 etcd member") {
+				if err := cmd.Process.Signal(signal); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		if got := exitStatus(t, cmd.Wait()); got != 3 || !strings.Contains(seen, "Stopping the members") {
+			t.Errorf("%s: wanted exit status 3 and a notice, got %d and:\n%s", signal, got, seen)
+		}
+		if all := processesOf(t, temporary); len(all) != 0 {
+			t.Errorf("processes are left: %v", all)
+		}
+		if left, _ := os.ReadDir(temporary); len(left) != 0 {
+			t.Errorf("the members' data is left: %v", left)
+		}
+	}
+}
+
 func readRun(t *testing.T, text string) *v1alpha1.EtcdBenchmark {
 	t.Helper()
 	run := &v1alpha1.EtcdBenchmark{}
@@ -142,6 +171,9 @@ func TestTheResultHasTheWordsOfALostMember(t *testing.T) {
 		if strings.HasPrefix(p.Lost, lost) != (i == 1) {
 			t.Errorf("%s: found lost: %q", p.Name, p.Lost)
 		}
+	}
+	if all := strings.Join(s.Summary.Warnings, "\n"); strings.Count(all, "Member 1 (member-1) "+lost) != 1 {
+		t.Errorf("wanted the loss of member-1 in the warnings:\n%s", all)
 	}
 	if strings.Count(seen.String(), "Member 1 (member-1) "+lost) != 1 {
 		t.Errorf("wanted the loss of member-1 in:\n%s", seen.String())

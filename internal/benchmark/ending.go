@@ -8,14 +8,18 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/verdict"
 )
 
 // cutShort are the reasons of runs whose load ended before its bound. Their message says what is left of the result.
 var cutShort = []string{v1alpha1.ReasonStopped, v1alpha1.ReasonTimedOut, v1alpha1.ReasonGuardStopped, v1alpha1.ReasonMissedEarly}
 
-// EndingMessage returns why, the sentence with the reason, and what is left of the result. The status of b must have the
+// EndingMessage returns the member that was lost before, why, the sentence with the reason, and what is left of the result. The status of b must have the
 // summary, if there was a measurement.
 func EndingMessage(b *v1alpha1.EtcdBenchmark, reason, why string) string {
+	if lost := verdict.LostMembers(b); len(lost) > 0 && verdict.CouldNotRun(reason) {
+		why = lost[0] + " " + why
+	}
 	switch {
 	case !slices.Contains(cutShort, reason):
 		return why

@@ -48,6 +48,20 @@ func TestEndingMessage(t *testing.T) {
 	}
 }
 
+// A run that failed says first which of its own members was lost. One that the user has stopped does not.
+func TestEndingMessageHasALostMember(t *testing.T) {
+	for reason, want := range map[string]string{
+		v1alpha1.ReasonTargetLost: "Member 1 (member-1) ended (its log ends with: no space left on device). Why.",
+		v1alpha1.ReasonCompleted:  "Why.",
+	} {
+		b := ended(reason, nil)
+		b.Status.Ephemeral = &v1alpha1.EphemeralStatus{Pods: []v1alpha1.MemberPod{{Name: "member-0"}, {Name: "member-1", Lost: "ended (its log ends with: no space left on device)"}}}
+		if got := EndingMessage(b, reason, "Why."); got != want {
+			t.Errorf("%s: wanted %q, got %q", reason, want, got)
+		}
+	}
+}
+
 func TestIsPartialAndPercent(t *testing.T) {
 	half := &v1alpha1.Summary{Partial: true, MeasuredRequests: 500, DurationMicroseconds: 2_000_000}
 	goesOn := runtest.Puts()

@@ -68,10 +68,12 @@ func NothingSucceeded(s *v1alpha1.Summary) bool {
 
 // DoubtOf is why the numbers of a run without objectives are in doubt; empty if they are not, or if it has objectives.
 func DoubtOf(run *v1alpha1.EtcdBenchmark) string {
-	s := run.Status.Summary
+	s, lost := run.Status.Summary, LostMembers(run)
 	switch {
 	case len(run.Status.Objectives) > 0 || s == nil:
 		return ""
+	case len(lost) > 0:
+		return lost[0]
 	case s.Validity != nil && s.Validity.Verdict == v1alpha1.ValidityClientBound:
 		return "the load generator was a limit"
 	case s.Saturated != nil:

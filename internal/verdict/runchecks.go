@@ -102,10 +102,8 @@ func ownMembersLost(b *v1alpha1.EtcdBenchmark, s *results.Summary) *concern {
 	if b.Status.Ephemeral == nil {
 		return nil
 	}
-	for i, p := range b.Status.Ephemeral.Pods {
-		if p.Lost != "" {
-			return &concern{v1alpha1.ReasonMembersLost, fmt.Sprintf("Member %d (%s) %s during the run.", i, p.Name, p.Lost)}
-		}
+	if lost := LostMembers(b); len(lost) > 0 {
+		return &concern{v1alpha1.ReasonMembersLost, lost[0]}
 	}
 	if s.Target == nil {
 		return nil
@@ -116,6 +114,19 @@ func ownMembersLost(b *v1alpha1.EtcdBenchmark, s *results.Summary) *concern {
 		}
 	}
 	return nil
+}
+
+// LostMembers has a sentence for each of the run's own members that was lost.
+func LostMembers(b *v1alpha1.EtcdBenchmark) (all []string) {
+	if b.Status.Ephemeral == nil {
+		return nil
+	}
+	for i, p := range b.Status.Ephemeral.Pods {
+		if p.Lost != "" {
+			all = append(all, fmt.Sprintf("Member %d (%s) %s.", i, p.Name, p.Lost))
+		}
+	}
+	return all
 }
 
 // ownMembersDiffer: a tag of an image can lead to another content while members start.

@@ -184,6 +184,9 @@ func (w *warnings) ofOwnMembers(b *v1alpha1.EtcdBenchmark) {
 		return
 	}
 	w.add(b.Status.Ephemeral != nil && b.Status.Ephemeral.ClassUnread, "the operator may not read storage classes: if the class keeps volumes, those of the members %s-… are left (kubectl get pv)", b.MembersName())
+	for _, lost := range LostMembers(b) {
+		w.add(true, "a member was lost during the run: %s", lost)
+	}
 	w.add(t.Settings["unsafe-no-fsync"] != "" && t.Settings["unsafe-no-fsync"] != "false", "the members' data is not durable, because they do not flush their log to disk (unsafe-no-fsync): an etcd on a disk is slower")
 	w.add(t.Storage != nil && t.Storage.EmptyDir != nil && t.Storage.EmptyDir.Medium == corev1.StorageMediumMemory, "the members' data is not durable, because it lies in memory (spec.target.ephemeral.storage): an etcd on a disk is slower")
 }

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/admission"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/follow"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
@@ -88,19 +89,13 @@ func (t *tool) checkedObject(f *runFlags, m *manifest.Manifest) (map[string]any,
 	case m.IsSuite():
 		return t.admittedSuite(f, m)
 	}
-	if f.local {
-		if err := f.setTarget(m); err != nil {
-			return nil, err
-		}
+	admit := f.admittedHere
+	if !f.local {
+		admit = func(m *manifest.Manifest) (*v1alpha1.EtcdBenchmark, error) { return admitted(admission.Runs, m) }
 	}
-	run, err := admitted(admission.Runs, m)
+	run, err := admit(m)
 	if err != nil {
 		return nil, err
-	}
-	if f.local {
-		if err := f.optionsOf("").Validate(run); err != nil {
-			return nil, err
-		}
 	}
 	return asObject(run, m)
 }
@@ -133,7 +128,11 @@ func (t *tool) admittedSuite(f *runFlags, m *manifest.Manifest) (map[string]any,
 	if err != nil {
 		return nil, err
 	}
-	if _, err := t.checked(f, m, s); err != nil {
+	check := t.checked
+	if f.local {
+		check = t.checkedHere
+	}
+	if _, err := check(f, m, s); err != nil {
 		return nil, err
 	}
 	return asObject(s, m)

@@ -103,6 +103,7 @@ func TestDoubtOfARunWithoutObjectives(t *testing.T) {
 		"client not read": {v1alpha1.EtcdBenchmarkStatus{Summary: &v1alpha1.Summary{Validity: &v1alpha1.Validity{Verdict: v1alpha1.ValidityUnknown}}}, "not known"},
 		"saturated":       {v1alpha1.EtcdBenchmarkStatus{Summary: &v1alpha1.Summary{Validity: valid, Saturated: &v1alpha1.Saturation{}}}, "keep up"},
 		"a concern":       {v1alpha1.EtcdBenchmarkStatus{Summary: &v1alpha1.Summary{Validity: valid, Concerns: []string{v1alpha1.ReasonStartsApart}}}, v1alpha1.ReasonStartsApart},
+		"a lost member":   {v1alpha1.EtcdBenchmarkStatus{Summary: &v1alpha1.Summary{}, Ephemeral: &v1alpha1.EphemeralStatus{Pods: []v1alpha1.MemberPod{{Name: "m", Lost: "ended (its disk is full)"}}}}, "Member 0 (m) ended (its disk is full)"},
 		"with objectives": {v1alpha1.EtcdBenchmarkStatus{Summary: &v1alpha1.Summary{Validity: valid, Saturated: &v1alpha1.Saturation{}}, Objectives: make([]v1alpha1.ObjectiveStatus, 1)}, ""},
 		"no summary":      {v1alpha1.EtcdBenchmarkStatus{}, ""},
 	} {

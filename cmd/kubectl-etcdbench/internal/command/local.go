@@ -8,6 +8,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/admission"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/local"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
@@ -19,18 +20,13 @@ const defaultNamespace = "default"
 // checkLocal checks the flags of a local run that do not depend on the manifest. A flag that is given must have a value
 // other than its default.
 func (f *runFlags) checkLocal() error {
-	o := f.options
 	switch flag := f.firstGiven(f.clusterFlags); {
 	case flag != "":
 		return fmt.Errorf("--%s selects a cluster, and a run with --local uses none: remove --%[1]s or --local", flag)
 	case f.given("timeout"):
 		return errors.New("--timeout is for runs in a cluster: remove it and set spec.timeoutSeconds (in a suite: spec.template.timeoutSeconds), which limits a run with --local")
-	case f.given("members") && o.Members == 0:
-		return fmt.Errorf("--members: wanted 1 to %d, found 0", local.MaxMembers)
-	case o.Members != 0 && len(f.access.Endpoints) > 0:
-		return errors.New("--members and --endpoints both set the target: give one of them")
 	}
-	return f.readPrograms()
+	return f.checkMembers()
 }
 
 // firstGiven returns the first of the flags that is on the command line, or "".
@@ -42,17 +38,8 @@ func (f *runFlags) firstGiven(flags []string) string {
 }
 
 func (t *tool) runLocally(f *runFlags, m *manifest.Manifest) error {
-	if err := f.setTarget(m); err != nil {
-		return err
-	}
-	run, err := admitted(admission.Runs, m)
+	run, err := f.admittedHere(m)
 	if err != nil {
-		return err
-	}
-	if run.Spec.Stop {
-		return m.Refuse("spec.stop", "found true, which stops a run: remove it to run this manifest")
-	}
-	if err := f.checkPrograms(nil); err != nil {
 		return err
 	}
 	s, options := t.screen(), f.optionsOf("")
@@ -66,6 +53,24 @@ func (t *tool) runLocally(f *runFlags, m *manifest.Manifest) error {
 		return err
 	}
 	return t.showEnded(run, report, f.following)
+}
+
+// admittedHere returns the run of a manifest if it can run on this machine.
+func (f *runFlags) admittedHere(m *manifest.Manifest) (*v1alpha1.EtcdBenchmark, error) {
+	if err := f.setTarget(m); err != nil {
+		return nil, err
+	}
+	run, err := admitted(admission.Runs, m)
+	if err != nil {
+		return nil, err
+	}
+	if run.Spec.Stop {
+		return nil, m.Refuse("spec.stop", "found true, which stops a run: remove it to run this manifest")
+	}
+	if err := f.checkPrograms(nil); err != nil {
+		return nil, err
+	}
+	return run, f.optionsOf("").Validate(run)
 }
 
 // admitted returns the object that a cluster would have created.

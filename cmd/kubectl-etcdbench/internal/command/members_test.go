@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -88,6 +89,8 @@ func TestASuiteOfDescribedMembers(t *testing.T) {
 
 func TestFlagsAboutMembersAreRefused(t *testing.T) {
 	program, _ := etcdThatMarks(t)
+	link := filepath.Join(t.TempDir(), "etcd")
+	must(t, os.Symlink(program, link))
 	const old, recent = `{name: old, target: {ephemeral: {image: "etcd:v3.6"}}}`, `{name: recent, target: {ephemeral: {image: "etcd:v3.7"}}}`
 	images := strings.Replace(smallSuite, `{name: etcd, target: {endpoints: ["127.0.0.1:2379"]}}`, old+"\n  - "+recent, 1)
 	for name, tc := range map[string]struct{ stdin, args, want string }{
@@ -95,6 +98,14 @@ func TestFlagsAboutMembersAreRefused(t *testing.T) {
 		"two images":             {images, "", "give each target its --member-binary"},
 		"no members, a program":  {puts, "--member-binary " + program, "are for members that the command starts: add --members"},
 		"no members, a folder":   {puts, "--data-dir /tmp", "are for members that the command starts: add --members"},
+		"addresses, a program":   {puts, "--endpoints 127.0.0.1:1 --member-binary " + program, "remove --endpoints or --member-binary"},
+		"addresses, a folder":    {puts, "--endpoints 127.0.0.1:1 --data-dir /tmp", "remove --endpoints or --data-dir"},
+		"two names of a program": {images, "--member-binary old=" + program + " --member-binary recent=" + link, "give each target its --member-binary"},
+		"an empty target":        {puts, "--members 1 --member-binary =" + program, "wanted FILE or TARGET=FILE"},
+		"an empty folder":        {puts, "--members 1 --data-dir=", "--data-dir: wanted a folder"},
+		"no such folder":         {puts, "--members 1 --data-dir /no/such/folder", "--data-dir: wanted a folder"},
+		"a file, no folder":      {puts, "--members 1 --data-dir " + program, "--data-dir: wanted a folder"},
+		"a read-only folder":     {twoTargets, "--members 1 --member-binary other=" + program + " --data-dir /proc", "--data-dir: wanted a folder"},
 		"no such program":        {puts, "--members 1 --member-binary /no/such/etcd", "--member-binary: wanted an etcd that can be started: "},
 		"no program":             {puts, "--members 1 --member-binary=", "wanted a file"},
 		"no program of a target": {twoTargets, "--members 1 --member-binary=other=", "wanted a file"},
@@ -106,9 +117,12 @@ func TestFlagsAboutMembersAreRefused(t *testing.T) {
 		"a user of described":    {described, "--user a:b", "have neither TLS nor users"},
 		"a path with a sign":     {puts, "--members 1 --member-binary /no/such=etcd", "/no/such=etcd"},
 	} {
-		c := call(tc.stdin, append([]string{"run", "--local", "-f", "-"}, strings.Fields(tc.args)...)...)
-		if got := c.end(t); got != exitFailed || !strings.Contains(c.err.String(), tc.want) {
-			t.Errorf("%s: got the exit status %d, wanted %q in:\n%s", name, got, tc.want, c.err)
+		// What is refused is refused before anything starts, also by --dry-run.
+		for _, mode := range [][]string{nil, {"--dry-run"}} {
+			c := call(tc.stdin, slices.Concat([]string{"run", "--local", "-f", "-"}, strings.Fields(tc.args), mode)...)
+			if got := c.end(t); got != exitFailed || !strings.Contains(c.err.String(), tc.want) || strings.Count(c.err.String(), "\n") != 1 {
+				t.Errorf("%s: %s: got the exit status %d, wanted %q in one line:\n%s", name, mode, got, tc.want, c.err)
+			}
 		}
 	}
 }

@@ -40,29 +40,46 @@ func (t *tool) runSuiteLocally(f *runFlags, m *manifest.Manifest) error {
 	if err != nil {
 		return err
 	}
-	if err := f.checkPrograms(s.Spec.Targets); err != nil {
-		return err
-	}
-	described := func(t v1alpha1.SuiteTarget) bool { return t.Target.Ephemeral != nil }
-	switch n, equal := len(s.Spec.Targets), !f.differ(s.Spec.Targets); {
-	case n < 2 || !equal:
-	case f.options.Members == 0 && len(f.access.Endpoints) == 0 && !slices.ContainsFunc(s.Spec.Targets, described):
-	case f.options.Members == 0 && len(f.access.Endpoints) == 0:
-		return fmt.Errorf("on this machine, some of the %d targets of the suite would be the same, because image, resources, storage and placement of spec.targets[].target.ephemeral need a cluster: give each target its --member-binary TARGET=PATH, or run the suite in a cluster", n)
-	default:
-		return fmt.Errorf("--members and --endpoints replace the addresses of all %d targets of the suite, so that all would be the same: remove the flag, give each target its --member-binary TARGET=PATH, or leave one target", n)
-	}
-	if s.Spec.Stop {
-		return m.Refuse("spec.stop", "found true, which stops a suite: remove it to run this manifest")
-	}
-	l, err := t.checked(f, m, s)
+	l, err := t.checkedHere(f, m, s)
 	if err != nil {
 		return err
 	}
-	if err := l.keepBaseline(); err != nil {
-		return m.Refuse("spec.compare.baseline.suite", err.Error())
-	}
 	return l.run()
+}
+
+// checkedHere returns an admitted suite if it can run on this machine.
+func (t *tool) checkedHere(f *runFlags, m *manifest.Manifest, s *v1alpha1.EtcdBenchmarkSuite) (*localSuite, error) {
+	if err := f.checkPrograms(s.Spec.Targets); err != nil {
+		return nil, err
+	}
+	if err := f.checkTargets(s.Spec.Targets); err != nil {
+		return nil, err
+	}
+	if s.Spec.Stop {
+		return nil, m.Refuse("spec.stop", "found true, which stops a suite: remove it to run this manifest")
+	}
+	l, err := t.checked(f, m, s)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.keepBaseline(); err != nil {
+		return nil, m.Refuse("spec.compare.baseline.suite", err.Error())
+	}
+	return l, nil
+}
+
+// checkTargets refuses targets that would be the same on this machine.
+func (f *runFlags) checkTargets(targets []v1alpha1.SuiteTarget) error {
+	described := func(t v1alpha1.SuiteTarget) bool { return t.Target.Ephemeral != nil }
+	switch n, equal := len(targets), !f.differ(targets); {
+	case n < 2 || !equal:
+		return nil
+	case f.options.Members == 0 && len(f.access.Endpoints) == 0 && !slices.ContainsFunc(targets, described):
+		return nil
+	case f.options.Members == 0 && len(f.access.Endpoints) == 0:
+		return fmt.Errorf("on this machine, some of the %d targets of the suite would be the same, because image, resources, storage and placement of spec.targets[].target.ephemeral need a cluster: give each target its --member-binary TARGET=PATH, or run the suite in a cluster", n)
+	}
+	return fmt.Errorf("--members and --endpoints replace the addresses of all %d targets of the suite, so that all would be the same: remove the flag, give each target its --member-binary TARGET=PATH, or leave one target", len(targets))
 }
 
 // checked returns the admitted suite of a manifest if all of its cells can run.
@@ -113,9 +130,9 @@ func (t *tool) checkBeforeCreation(f *runFlags, m *manifest.Manifest) error {
 // differ reports whether each target is another choice of members, for example the leader and all, or has another program
 // or other settings.
 func (f *runFlags) differ(targets []v1alpha1.SuiteTarget) bool {
-	seen := map[string]bool{}
+	seen, same := map[string]bool{}, firstNames{}
 	for _, t := range targets {
-		key := fmt.Sprint(t.Target.Members, ptr.Deref(t.Target.MemberIndex, -1), f.optionsOf(t.Name).MemberBinary)
+		key := fmt.Sprint(t.Target.Members, ptr.Deref(t.Target.MemberIndex, -1), same.of(f.optionsOf(t.Name).MemberBinary))
 		if e := t.Target.Ephemeral; e != nil && len(f.access.Endpoints) == 0 {
 			key += fmt.Sprint(e.Settings)
 			if f.options.Members == 0 {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/supervisor"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
@@ -36,9 +37,20 @@ func (o Options) start(ctx context.Context) (*supervisor.Cluster, error) {
 		for name, value := range o.described.Settings {
 			config.Settings[name] = string(value)
 		}
+		config.StartLimit = time.Duration(o.described.StartTimeoutSeconds) * time.Second
 	}
-	own, err := supervisor.Start(ctx, config)
-	if ctx.Err() != nil {
+	starting, left := context.WithCancelCause(ctx)
+	defer left(nil)
+	go func() {
+		select {
+		case <-o.Stop:
+			o.Notice("Stopping the members that start. Nothing was measured.")
+			left(ErrLeft)
+		case <-starting.Done():
+		}
+	}()
+	own, err := supervisor.Start(starting, config)
+	if err != nil && ctx.Err() != nil {
 		return nil, errors.Join(ErrLeft, err)
 	}
 	return own, err
@@ -70,6 +82,17 @@ func (c *controller) showAsked() {
 	}
 }
 
+// members are the run's own members as the operator would observe them. No pod replaces one that has ended; keepLost knows it.
+func (c *controller) members(job lifecycle.Job) lifecycle.Members {
+	m := lifecycle.Members{Job: job}
+	if own := c.run.Status.Ephemeral; own != nil {
+		for _, p := range own.Pods {
+			m.Pods = append(m.Pods, lifecycle.Pod{Name: p.Name, State: lifecycle.PodRunning})
+		}
+	}
+	return m
+}
+
 // keepLost says in status which of the run's own members have ended before it.
 func (c *controller) keepLost() {
 	if c.own == nil {
@@ -94,7 +117,7 @@ func (o Options) unused() (all []string) {
 		name string
 		set  bool
 	}{
-		{"image", e.Image != ""}, {"resources", e.Resources != nil}, {"storage", e.Storage != nil}, {"placement", e.Placement != nil},
+		{"image", e.Image != ""}, {"resources", e.Resources != nil}, {"storage", e.Storage != nil}, {"placement", e.Placement != nil}, {"keepSeconds", e.KeepSeconds > 0},
 	} {
 		if field.set {
 			all = append(all, "spec.target.ephemeral."+field.name+" was not used: the members were processes on this machine.")

@@ -1,6 +1,8 @@
 package local
 
 import (
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -71,7 +73,7 @@ func TestWarningsAboutMembers(t *testing.T) {
 // The members that a manifest describes start here with their settings. What only a cluster has is a warning.
 func TestDescribedMembers(t *testing.T) {
 	t.Setenv("TMPDIR", etcdtest.DataDir(t))
-	described := &v1alpha1.EphemeralTarget{Replicas: 1, Image: "example.org/etcd:1", Settings: map[string]v1alpha1.EtcdSetting{"quota-backend-bytes": "123456789"}, Storage: &v1alpha1.MemberStorage{}}
+	described := &v1alpha1.EphemeralTarget{Replicas: 1, Image: "example.org/etcd:1", Settings: map[string]v1alpha1.EtcdSetting{"quota-backend-bytes": "123456789"}, Storage: &v1alpha1.MemberStorage{}, KeepSeconds: 60}
 	fingerprints := map[string]bool{}
 	for members, want := range map[int]int32{0: 1, 2: 2, 1: 1} {
 		described := described.DeepCopy()
@@ -95,7 +97,7 @@ func TestDescribedMembers(t *testing.T) {
 		}
 		fingerprints[run.Status.Summary.Fingerprint.OwnMembers] = true
 		warnings := strings.Join(run.Status.Summary.Warnings, " ")
-		for field, want := range map[string]bool{"image": true, "storage": true, "resources": false, "placement": false} {
+		for field, want := range map[string]bool{"image": true, "storage": true, "keepSeconds": true, "resources": false, "placement": false} {
 			if strings.Contains(warnings, "spec.target.ephemeral."+field+" was not used") != want {
 				t.Errorf("%s: got the warnings %q", field, warnings)
 			}
@@ -103,5 +105,20 @@ func TestDescribedMembers(t *testing.T) {
 	}
 	if len(fingerprints) != 2 || fingerprints[""] {
 		t.Errorf("got the fingerprints %v, wanted one for each choice of settings", fingerprints)
+	}
+}
+
+// Members that do not serve have the time that the manifest gives them.
+func TestMembersHaveTheirTimeToStart(t *testing.T) {
+	waits := filepath.Join(t.TempDir(), "etcd")
+	if err := os.WriteFile(waits, []byte("#!/bin/sh\nexec sleep 3600"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	run := mixed(func(run *v1alpha1.EtcdBenchmark) {
+		run.Spec.Target.Service, run.Spec.Target.Ephemeral = nil, &v1alpha1.EphemeralTarget{Replicas: 1, StartTimeoutSeconds: 1}
+	})
+	_, err := Run(t.Context(), run, options(func(o *Options) { o.MemberBinary, o.DataDir = waits, t.TempDir() }))
+	if err == nil || !strings.Contains(err.Error(), "did not serve on 127.0.0.1:") || !strings.Contains(err.Error(), " within 1s; ") {
+		t.Errorf("got %v", err)
 	}
 }

@@ -255,7 +255,7 @@ func (c *controller) observation() lifecycle.Observed {
 	run.Spec.SchedulingTimeoutSeconds = math.MaxInt32
 	run.Status.Job = &v1alpha1.JobReference{UID: jobUID}
 	job := lifecycle.Job{Exists: true, UID: jobUID, Seen: run.Status.StartTime.Time}
-	o := lifecycle.Observed{Run: run, Job: job, Members: lifecycle.Members{Job: job}, PodsLive: true}
+	o := lifecycle.Observed{Run: run, Job: job, Members: c.members(job), PodsLive: true}
 	// Read before the snapshots: a session can end between the two reads, and its snapshot would then be older than its
 	// end.
 	ended := make([]bool, len(c.sessions))

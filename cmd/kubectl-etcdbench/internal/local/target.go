@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -49,6 +50,8 @@ func (o Options) Validate(run *v1alpha1.EtcdBenchmark) error {
 		return fmt.Errorf("--members: wanted 1 to %d, found %d", MaxMembers, o.Members)
 	case own && o.MemberBinary != "" && whyNoProgram(o.MemberBinary) != nil:
 		return fmt.Errorf("--member-binary: wanted an etcd that can be started: %w", whyNoProgram(o.MemberBinary))
+	case own && o.DataDir != "" && whyNoFolder(o.DataDir) != nil:
+		return fmt.Errorf("--data-dir: wanted a folder in which members can keep their data: %w", whyNoFolder(o.DataDir))
 	case !own && (o.MemberBinary != "" || o.DataDir != ""):
 		return errors.New("--member-binary and --data-dir are for members that the command starts: add --members, or describe members in spec.target.ephemeral")
 	case own && t.MemberIndex != nil && int(*t.MemberIndex) >= o.of(run).Members:
@@ -81,6 +84,15 @@ func (o Options) Validate(run *v1alpha1.EtcdBenchmark) error {
 func whyNoProgram(file string) error {
 	_, err := exec.LookPath(file)
 	return err
+}
+
+// whyNoFolder returns why nothing can be written into a folder, or nil.
+func whyNoFolder(dir string) error {
+	made, err := os.MkdirTemp(dir, "etcdbench-")
+	if err != nil {
+		return err
+	}
+	return os.Remove(made)
 }
 
 // authFlags are the flags that give what a store takes.

@@ -28,8 +28,8 @@ import (
 const (
 	// portAttempts is the number of starts. A start fails if another process takes one of the free ports first.
 	portAttempts = 3
-	// startLimit is more than members on a slow disk need.
-	startLimit = time.Minute
+	// defaultStartLimit is more than members on a slow disk need.
+	defaultStartLimit = time.Minute
 	// healthInterval is how often a member that starts is asked whether it serves.
 	healthInterval = 20 * time.Millisecond
 )
@@ -43,6 +43,8 @@ type Config struct {
 	DataDir string
 	// Settings are flags of etcd by name.
 	Settings map[string]string
+	// StartLimit is how long they may take until all serve; 0 is a minute.
+	StartLimit time.Duration
 }
 
 // Cluster are members that serve.
@@ -72,7 +74,7 @@ func Start(ctx context.Context, c Config) (*Cluster, error) {
 		if err == nil {
 			return cluster, nil
 		}
-		if attempt == portAttempts || !isPortTaken(err) {
+		if attempt == portAttempts || ctx.Err() != nil || !isPortTaken(err) {
 			return nil, fmt.Errorf("starting %s: %w", text.Plural(c.Members, "etcd member"), err)
 		}
 	}
@@ -94,16 +96,25 @@ func start(ctx context.Context, config Config) (*Cluster, error) {
 	if err := c.supervise(o, fail); err != nil {
 		return nil, err
 	}
-	err = c.awaitReady(starting)
+	limit := cmp.Or(config.StartLimit, defaultStartLimit)
+	late, err := c.awaitReady(starting, limit)
 	if err == nil {
 		return c, nil
 	}
-	err = errors.Join(err, c.Close())
-	// Close ends all members, and the first one that has ended before says why.
-	if ended := c.Ended(); len(ended) > 0 && ctx.Err() == nil {
+	closed := c.Close()
+	// Close ends all members. The first one that had ended before says why.
+	switch ended := c.Ended(); {
+	case ctx.Err() != nil || len(ended) == 0:
+	case errors.Is(err, errLate):
+		words := "its log is not known"
+		if i := slices.IndexFunc(ended, func(e Ended) bool { return e.Member == late }); i >= 0 {
+			words = ended[i].log()
+		}
+		err = fmt.Errorf("%s ran, but did not serve on %s within %s; %s", NameOf(late), c.Endpoints[late], text.Duration(limit), words)
+	default:
 		err = fmt.Errorf("%w: %s %s", err, NameOf(ended[0].Member), ended[0])
 	}
-	return nil, err
+	return nil, errors.Join(err, closed)
 }
 
 // order chooses the addresses of the members.
@@ -189,7 +200,14 @@ func (c *Cluster) listen(events *json.Decoder, fail context.CancelCauseFunc) {
 
 // String is what happened to the member, with its own words.
 func (e Ended) String() string {
-	return text.Printable(fmt.Sprintf("ended (%s; its log ends with: %s)", e.How, cmp.Or(e.Words, "nothing")))
+	return text.Printable(fmt.Sprintf("ended (%s; %s)", e.How, e.log()))
+}
+
+func (e Ended) log() string {
+	if e.Words == "" {
+		return "its log is empty"
+	}
+	return text.Printable("its log ends with: " + e.Words)
 }
 
 // PIDs are the processes of the members.
@@ -206,15 +224,25 @@ func (c *Cluster) Ended() []Ended {
 	return slices.Clone(c.ended)
 }
 
-func (c *Cluster) awaitReady(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, startLimit, fmt.Errorf("the members did not serve within %s", startLimit))
+// errLate: the members run and do not serve in time.
+var errLate = errors.New("the members did not serve in time")
+
+// awaitReady waits until all members serve. It returns the first one that did not if the time is up.
+func (c *Cluster) awaitReady(ctx context.Context, limit time.Duration) (late int, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, errLate)
 	defer cancel()
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Second}
 	group, ctx := errgroup.WithContext(ctx)
-	for _, e := range c.Endpoints {
-		group.Go(func() error { return awaitHealthy(ctx, &client, "http://"+e+"/health") })
+	serve := make([]bool, len(c.Endpoints))
+	for i, e := range c.Endpoints {
+		group.Go(func() error {
+			err := awaitHealthy(ctx, &client, "http://"+e+"/health")
+			serve[i] = err == nil
+			return err
+		})
 	}
-	return group.Wait()
+	err = group.Wait()
+	return slices.Index(serve, false), err
 }
 
 // awaitHealthy returns when a member answers that its cluster has a leader.

@@ -135,37 +135,62 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// words are the last line that says why a process ends, else the last lines.
+// words are the last lines that say why a process ends, else the last lines.
 func (t *tail) words() string {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	const shown = 3
 	var all []string
-	why := ""
+	var why [withCause + 1]string
 	for line := range strings.Lines(string(t.end)) {
-		said, fatal := wordsOf(strings.TrimSpace(line))
+		said, weight := wordsOf(strings.TrimSpace(line))
 		switch {
 		case said == "":
 			continue
-		case fatal:
-			why = said
 		case said == "Usage:" && len(all) > 0:
 			// The line before it says which flag is wrong.
-			why = all[len(all)-1]
+			said, weight = all[len(all)-1], fatal
 		}
+		why[weight] = said
 		all = append(all, said)
 	}
-	return cmp.Or(why, strings.Join(all[max(0, len(all)-shown):], "; "))
+	switch {
+	case why[withCause] != "":
+		return why[withCause]
+	case why[fatal] != "" && why[failed] != "":
+		return why[failed] + "; " + why[fatal]
+	}
+	return cmp.Or(why[fatal], why[failed], strings.Join(all[max(0, len(all)-shown):], "; "))
 }
 
-// wordsOf is what a line of a log says. fatal: it says why the process ends.
-func wordsOf(line string) (said string, fatal bool) {
+// What a line of a log says about the end of its process, from the least to the most. The trace of a panic follows the
+// entry with its cause.
+const (
+	ordinary = iota
+	failed
+	fatal
+	withCause
+)
+
+// wordsOf is what a line of a log says.
+func wordsOf(line string) (said string, weight int) {
 	var entry struct{ Level, Msg, Error string }
 	if json.Unmarshal([]byte(line), &entry) != nil || entry.Msg == "" {
-		return line, strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ")
+		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
+			return line, fatal
+		}
+		return line, ordinary
 	}
-	if said = entry.Msg; entry.Error != "" {
-		said += ": " + entry.Error
+	ends := entry.Level == "fatal" || entry.Level == "panic"
+	switch {
+	case entry.Error == "" && ends:
+		return entry.Msg, fatal
+	case entry.Error == "":
+		return entry.Msg, ordinary
+	case ends:
+		weight = withCause
+	case entry.Level == "error":
+		weight = failed
 	}
-	return said, entry.Level == "fatal" || entry.Level == "panic"
+	return entry.Msg + ": " + entry.Error, weight
 }
