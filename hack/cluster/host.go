@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // aptPackages maps each Debian package that the cluster needs to a file that shows that it is installed.
@@ -27,8 +29,11 @@ var aptPackages = map[string]string{
 // cniPlugins is where Debian installs the CNI plugins.
 const cniPlugins = "/usr/lib/cni"
 
+// enoughDisk is what images, logs and the members of a benchmark fill; the kubelet evicts pods below 200 MiB.
+const enoughDisk = 1 << 30
+
 // checkHost says everything that keeps a cluster from running here, so that a user need not find out one by one.
-func checkHost() error {
+func checkHost(l layout) error {
 	var problems []error
 	if os.Geteuid() != 0 {
 		problems = append(problems, errors.New("it needs root (mounts, network namespaces, cgroups): run it as root"))
@@ -41,6 +46,12 @@ func checkHost() error {
 	}
 	if len(cgroupHierarchies()) == 0 {
 		problems = append(problems, errors.New("it needs cgroups mounted below /sys/fs/cgroup"))
+	}
+	for _, dir := range []string{l.checkout, filepath.Dir(libDir)} {
+		var fs unix.Statfs_t
+		if err := unix.Statfs(dir, &fs); err == nil && fs.Bavail*uint64(fs.Bsize) < enoughDisk {
+			problems = append(problems, fmt.Errorf("the file system of %s has %d MiB left, and a cluster needs %d MiB: make room, for example with `go clean -cache`", dir, fs.Bavail*uint64(fs.Bsize)>>20, enoughDisk>>20))
+		}
 	}
 	if len(problems) > 0 {
 		return fmt.Errorf("this host cannot run hack/cluster:\n%w", errors.Join(problems...))

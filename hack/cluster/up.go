@@ -43,7 +43,7 @@ func up(ctx context.Context, l layout, p *progress) error {
 
 // check fails if no cluster can be started here. It changes nothing, so it can run before anything is built.
 func check(ctx context.Context, l layout) error {
-	if err := checkHost(); err != nil {
+	if err := checkHost(l); err != nil {
 		return err
 	}
 	j, err := owned(runDir, l.checkout)

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -55,7 +56,20 @@ func (e *environment) upgradeOperator(chart, clientImage string, values ...strin
 
 func (e *environment) installOperator() error {
 	e.installed = true
-	return e.upgradeOperator(e.chart(), "")
+	err := e.upgradeOperator(e.chart(), "")
+	if err == nil {
+		return nil
+	}
+	// The cluster is taken down with what explains it.
+	for _, args := range [][]string{
+		{"describe", "nodes"},
+		{"describe", "pods", "--namespace", operatorNamespace},
+		{"logs", "--namespace", operatorNamespace, "deployment/" + release, "--tail=20"},
+	} {
+		out, failed := e.kubectl(args...)
+		err = errors.Join(err, failed, errors.New(out))
+	}
+	return err
 }
 
 func (e *environment) uninstallOperator() error {
