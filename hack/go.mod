@@ -35,7 +35,7 @@ require (
 	golang.org/x/mod v0.41.0
 	golang.org/x/net v0.61.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect
-	golang.org/x/sys v0.49.0 // indirect
+	golang.org/x/sys v0.49.0
 	golang.org/x/term v0.47.0 // indirect
 	gonum.org/v1/gonum v0.17.0
 	google.golang.org/grpc v1.83.2
