@@ -93,7 +93,7 @@ func TestSampleAsksTheSampler(t *testing.T) {
 		answer http.HandlerFunc
 		want   bool
 	}{
-		"answers": {serves(`{"counters": {"storage_written_bytes": 4096}, "highest": {"highest memory": 9}}`), true},
+		"answers": {serves(`{"counters": {"storage_written_bytes": 4096}, "gauges": {"highest memory": 9}}`), true},
 		"another": {serves("<html>"), false},
 		"fails":   {http.NotFound, false},
 	} {
