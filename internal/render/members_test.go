@@ -54,6 +54,19 @@ func TestTableShowsWhatSamplersMeasured(t *testing.T) {
 	}
 }
 
+// A store has no figures of another one.
+func TestTableOmitsWhatNoMemberHas(t *testing.T) {
+	b, cpu := runtest.Puts(), int64(500)
+	b.Status.Summary = benchmark.Summary(b, results.Summarize([]*results.Snapshot{runtest.Measured(0, 100)}))
+	b.Status.Summary.Members = []v1alpha1.MemberSummary{{Name: "zoo-a", CPUMillicores: &cpu, MemoryBytes: new(int64(1 << 30))}, {Name: "zoo-b"}}
+	text := tableOf(t, b)
+	for what, want := range map[string]bool{"CPU": true, " 0.50": true, "1,074 MB": true, "WAL FSYNC": false, "DB AT END": false, "SLOW APPLIES": false} {
+		if strings.Contains(text, what) != want {
+			t.Errorf("wanted %q: %t, found\n%s", what, want, text)
+		}
+	}
+}
+
 func tableOf(t *testing.T, b *v1alpha1.EtcdBenchmark) string {
 	t.Helper()
 	var out strings.Builder

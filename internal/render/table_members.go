@@ -29,9 +29,11 @@ func (t *table) members() {
 		}
 	}
 	if known {
-		t.section(durations)
-		t.section(sizes)
-		t.section(work)
+		for _, g := range []grid{durations, sizes, work} {
+			if g = g.known(); len(g.rows[0]) > 1 {
+				t.section(g)
+			}
+		}
 	}
 	t.processes(all)
 	t.unknownMembers(all)
