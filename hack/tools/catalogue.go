@@ -125,6 +125,7 @@ func catalogue() []tool {
 		slowEtcd(),
 		{name: "etcd-3.6", module: "etcd-3.6", pkg: "go.etcd.io/etcd/server/v3", coldSeconds: 35},
 		debianZooKeeper(),
+		{name: "java-base", debian: []string{"libc6", "libgcc-s1", "libstdc++6", "zlib1g", "dash"}},
 		{name: "zkServer.sh", script: "zookeeper/zkServer.sh"},
 		debianChromium(),
 		axeCore(),

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Starts the ZooKeeper of zookeeper-debian, which lies in the same folder, as ZooKeeper's own script of this name does:
+# Starts the ZooKeeper of zookeeper-debian, which lies in the same folder, or, in an image, at the root, as ZooKeeper's own
+# script of this name does:
 #   zkServer.sh start-foreground FILE.cfg
 # SERVER_JVMFLAGS has the flags of Java.
 set -eu
@@ -7,7 +8,8 @@ if [ "$#" != 2 ] || [ "$1" != start-foreground ]; then
   echo "usage: $0 start-foreground FILE.cfg" >&2
   exit 2
 fi
-root=$(dirname "$(readlink -f "$0")")/zookeeper-debian
+root=${0%/*}/zookeeper-debian
+[ -d "$root" ] || root=
 classes=
 for jar in "$root"/usr/share/java/*.jar; do
   # Of the log backends, only the one that needs no file.
