@@ -129,7 +129,7 @@ func tools(t *testing.T) string {
 	}
 	root := filepath.Join(dir, "bin", "tools", "zookeeper-debian")
 	if _, err := os.Stat(root); err != nil {
-		t.Fatalf("wanted ZooKeeper in %s: run `make tools-zookeeper-debian`: %v", root, err)
+		t.Fatalf("wanted ZooKeeper in %s: run `make tools-zookeepers`: %v", root, err)
 	}
 	return root
 }
@@ -175,12 +175,19 @@ func (s *Server) start(t *testing.T, root string, id int, config string) {
 	})
 }
 
+// versionVariable is "3.9" for that version; otherwise the servers are Debian's.
+const versionVariable = "ZOOKEEPER"
+
 // classPath has all jars, and of the log backends only the one that needs no file.
 func classPath(t *testing.T, root string) string {
 	t.Helper()
-	jars, err := filepath.Glob(filepath.Join(root, "usr/share/java/*.jar"))
-	if err != nil {
-		t.Fatal(err)
+	folder := filepath.Join(root, "usr/share/java")
+	if version := os.Getenv(versionVariable); version != "" {
+		folder = filepath.Join(filepath.Dir(root), "zookeeper-"+version)
+	}
+	jars, err := filepath.Glob(filepath.Join(folder, "*.jar"))
+	if err != nil || len(jars) == 0 {
+		t.Fatalf("found no jars in %s: run `make tools-zookeepers`: %v", folder, err)
 	}
 	return strings.Join(slices.DeleteFunc(jars, func(jar string) bool {
 		name := filepath.Base(jar)
