@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/plots"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/render"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/suite"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
@@ -199,4 +201,34 @@ func (d *Document) valuesOf(cell string, f runFigure) (values []float64, open bo
 		}
 	}
 	return values, open
+}
+
+// errorBlocks are the failed requests of a suite over clients, by message.
+func errorBlocks(d *Document) []render.Block {
+	rows := [][]string{{"CELL", "ERROR", "MESSAGE", "REQUESTS"}}
+	for _, of := range seriesOf(d.Suite) {
+		for _, cell := range of.cells {
+			counts, messages := map[string]int64{}, map[string]string{}
+			for round := int32(1); round <= lastRound(d.Suite); round++ {
+				r, _ := suite.Counted(d.Suite.Status.Results, cell.Name, round)
+				run := d.run(r.Name).Object
+				if run == nil || run.Status.Summary == nil {
+					continue
+				}
+				for _, o := range run.Status.Summary.Operations {
+					for _, e := range o.Errors {
+						counts[e.Code] += e.Count
+						messages[e.Code] = cmp.Or(messages[e.Code], e.Example)
+					}
+				}
+			}
+			for _, code := range slices.Sorted(maps.Keys(counts)) {
+				rows = append(rows, []string{cell.Name, code, messages[code], text.Grouped(counts[code])})
+			}
+		}
+	}
+	if len(rows) == 1 {
+		return nil
+	}
+	return []render.Block{{Text: "Failed requests of all rounds, with the message of one of each kind:"}, {Rows: rows, Left: 3}}
 }

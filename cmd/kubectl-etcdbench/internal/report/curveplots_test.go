@@ -57,6 +57,17 @@ func TestFiguresOverClients(t *testing.T) {
 	}
 }
 
+// Each run of the fixture has one failed request per pod.
+func TestErrorsByMessage(t *testing.T) {
+	blocks := errorBlocks(overClients(t))
+	if len(blocks) != 2 || len(blocks[1].Rows) != 5 {
+		t.Fatalf("found %+v, wanted a row for each of four cells", blocks)
+	}
+	if row := blocks[1].Rows[1]; row[0] != "old/c1" || row[1] != "Unavailable" || row[3] != "6" {
+		t.Errorf("the first row is %q", row)
+	}
+}
+
 // A member whose figure is not known must not look as if it had used nothing.
 func TestAFigureThatOneMemberLacksIsNotDrawn(t *testing.T) {
 	d := overClients(t)
