@@ -73,7 +73,7 @@ test-versions: test-tools tools-etcds tools-kube-apiserver-1.30 ## Test the tran
 	  go test -count=1 -timeout 20m ./api/... ./controllers/... ./hack/verify/install
 
 .PHONY: test-stores
-test-stores: tools-zookeeper-debian tools-kine tools-consul tools-etcdctl ## Test the drivers of other stores on real servers: Debian's ZooKeeper, kine and Consul.
+test-stores: tools-stores tools-kine tools-etcdctl ## Test the drivers of other stores on real servers: Debian's ZooKeeper, kine and Consul.
 	go test -tags=stores -count=1 -timeout 10m ./internal/datastore/zookeeper
 	go test -tags=stores -count=1 -timeout 10m ./internal/datastore/consul
 	go test -tags=stores -count=1 -timeout 10m -run Kine ./internal/datastore/etcd
