@@ -73,7 +73,7 @@ test-versions: test-tools tools-etcds tools-kube-apiserver-1.30 ## Test the tran
 	  go test -count=1 -timeout 20m ./api/... ./controllers/... ./hack/verify/install
 
 .PHONY: test-stores
-test-stores: tools-zookeepers tools-kine tools-consul tools-etcdctl ## Test the drivers of other stores on real servers: ZooKeeper 3.9 and Debian's, kine and Consul.
+test-stores: tools-stores tools-kine tools-etcdctl ## Test the drivers of other stores on real servers: ZooKeeper 3.9 and Debian's, kine and Consul.
 	go test -tags=stores -count=1 -timeout 10m ./internal/datastore/zookeeper
 	ZOOKEEPER=3.9 go test -tags=stores -count=1 -timeout 10m ./internal/datastore/zookeeper
 	go test -tags=stores -count=1 -timeout 10m ./internal/datastore/consul
@@ -95,7 +95,7 @@ trials: plugin ## Measure on a real etcd how often comparisons and searches are 
 	go test -tags=trials -count=1 -v -timeout 60m ./hack/trials
 
 .PHONY: stores
-stores: plugin tools-zookeepers tools-consul ## Compare etcd, ZooKeeper and Consul on this machine; out/stores.html is the report. LEVEL=quick takes 20 minutes, LEVEL=all hours.
+stores: plugin tools-stores ## Compare etcd, ZooKeeper and Consul on this machine; out/stores.html is the report. LEVEL=quick takes 20 minutes, LEVEL=all hours.
 	mkdir -p out bin/stores
 	bin/kubectl-etcdbench run --local -f config/samples/suite_stores$(if $(filter all,$(LEVEL)),,_quick).yaml --data-dir bin/stores \
 	  --member-binary zookeeper=bin/tools/zkServer.sh --member-binary consul=bin/tools/consul -o html=out/stores.html -o json=out/stores.json -o text

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// tool is a program that is built from source, or taken from Debian packages, from an npm package or with Maven.
+// tool is a program that is built from source, or taken from Debian packages, from an npm package or with Maven, or a script
+// of ours.
 type tool struct {
 	name string
 	// debian lists the Debian packages of a program, and file is its path in them; an empty file means all their
@@ -22,6 +23,8 @@ type tool struct {
 	// maven is the folder under hack/tools whose pom.xml pins the jars of a Java program. If maven is set, the fields below are
 	// not.
 	maven string
+	// script is the file of a script below hack/tools. If it is set, the fields below are not.
+	script string
 	// module is the folder under hack/tools whose go.mod pins the version.
 	module string
 	// pkg is the import path of the main package.
@@ -127,6 +130,7 @@ func catalogue() []tool {
 		{name: "etcd-3.6", module: "etcd-3.6", pkg: "go.etcd.io/etcd/server/v3", coldSeconds: 35},
 		debianZooKeeper(),
 		{name: "zookeeper-3.9", maven: "zookeeper"},
+		{name: "zkServer.sh", script: "zookeeper/zkServer.sh"},
 		debianChromium(),
 		axeCore(),
 		{name: "kine", module: "kine", pkg: "github.com/k3s-io/kine", coldSeconds: 150},
@@ -157,8 +161,8 @@ func groups() map[string][]string {
 	return map[string][]string{
 		"envtest": {"kube-apiserver", "kubectl", "etcd"},
 		"etcds":   {"etcd", "etcd-3.6", "etcd-debian"},
-		// The Java of Debian's package runs both.
-		"zookeepers": {"zookeeper-debian", "zookeeper-3.9"},
+		// What starts members of ZooKeeper and Consul. The Java of Debian's package runs both ZooKeepers.
+		"stores": {"zookeeper-debian", "zookeeper-3.9", "zkServer.sh", "consul"},
 		"cluster": {
 			"kube-apiserver", "kubectl", "etcd", "etcd-3.6", "etcdctl", "kube-controller-manager", "kube-scheduler", "kubelet",
 			"kube-proxy", "coredns",

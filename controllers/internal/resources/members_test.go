@@ -71,7 +71,7 @@ func newRunWithMembers() *v1alpha1.EtcdBenchmark {
 // Each member finds the others by the names that their Service gives them.
 func TestMembersFindEachOther(t *testing.T) {
 	job := membersJob(func(b *v1alpha1.EtcdBenchmark) {
-		b.Spec.Target.Ephemeral.Settings = map[string]v1alpha1.EtcdSetting{"snapshot-count": "5", "auto-compaction-retention": "1h"}
+		b.Spec.Target.Ephemeral.Settings = map[string]v1alpha1.MemberSetting{"snapshot-count": "5", "auto-compaction-retention": "1h"}
 	})
 	args := strings.Join(job.Spec.Template.Spec.Containers[0].Args, " ")
 	const host = "put-01234567-members-%.put-01234567-members.ns.svc"

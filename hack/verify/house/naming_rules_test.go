@@ -45,9 +45,7 @@ func namings() []naming {
 				return ok && slices.Contains(spec.Datastores(), spec.Datastore(store))
 			},
 			files: []string{
-				"api/spec", "internal/workload/stores.go", "internal/datastore/datastore.go", "internal/runtest",
-				// It starts only members of etcd.
-				"cmd/kubectl-etcdbench/internal/local/target.go",
+				"api/spec", "internal/workload/stores.go", "internal/datastore/datastore.go", "internal/ephemeral/ephemeral.go", "internal/runtest",
 			},
 		},
 		{

@@ -19,9 +19,6 @@ import (
 // maxScrapeBytes bounds the metrics of one member: twenty times the usual size.
 const maxScrapeBytes = 4 << 20
 
-// samplerTimeout bounds a request to a sampler. It answers from memory, and nothing may wait long for it.
-const samplerTimeout = time.Second
-
 // Sample implements load.Driver.
 func (d *Driver) Sample(ctx context.Context, since time.Time) map[string]members.Sample {
 	all := d.members()
@@ -92,9 +89,7 @@ func (d *Driver) askSampler(ctx context.Context, m member, since time.Time) []by
 	if i < 0 || len(d.plan.Target.Samplers) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, samplerTimeout)
-	defer cancel()
-	answer, _, err := d.fetch(ctx, d.plan.Target.Samplers[i], sampler.Path(since))
+	answer, err := sampler.Ask(ctx, d.plan.Target.Samplers[i], since)
 	if err != nil {
 		return nil
 	}

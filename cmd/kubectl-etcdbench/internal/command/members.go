@@ -19,8 +19,8 @@ var memberFlags = []string{"members", "member-binary", "data-dir"}
 
 // addMembers defines memberFlags. where says when they can be used.
 func (f *runFlags) addMembers(flags *pflag.FlagSet, where string) {
-	flags.IntVar(&f.options.Members, "members", 0, where+"start `N` etcd members (1 to 9), processes of their own on this machine, and send the load to them. They end with the run")
-	flags.StringArrayVar(&f.binaries, "member-binary", nil, "with --members or spec.target.ephemeral: start the etcd in this `FILE`, not the one in this command. TARGET=FILE is for one target of a suite")
+	flags.IntVar(&f.options.Members, "members", 0, where+"start `N` members (1 to 9), processes of their own on this machine, and send the load to them. They end with the run")
+	flags.StringArrayVar(&f.binaries, "member-binary", nil, "with --members or spec.target.ephemeral: start the etcd in this `FILE`, not the one in this command; for other stores, their consul or zkServer.sh. TARGET=FILE is for one target of a suite")
 	flags.StringVar(&f.options.DataDir, "data-dir", "", "with --members or spec.target.ephemeral: keep the members' data in a new folder in this `FOLDER`; the folder for temporary files if not set")
 }
 

@@ -106,7 +106,7 @@ func TestFlagsAboutMembersAreRefused(t *testing.T) {
 		"no such folder":         {puts, "--members 1 --data-dir /no/such/folder", "--data-dir: wanted a folder"},
 		"a file, no folder":      {puts, "--members 1 --data-dir " + program, "--data-dir: wanted a folder"},
 		"a read-only folder":     {twoTargets, "--members 1 --member-binary other=" + program + " --data-dir /proc", "--data-dir: wanted a folder"},
-		"no such program":        {puts, "--members 1 --member-binary /no/such/etcd", "--member-binary: wanted an etcd that can be started: "},
+		"no such program":        {puts, "--members 1 --member-binary /no/such/etcd", "--member-binary: wanted a program that can be started: "},
 		"no program":             {puts, "--members 1 --member-binary=", "wanted a file"},
 		"no program of a target": {twoTargets, "--members 1 --member-binary=other=", "wanted a file"},
 		"two programs":           {puts, "--members 1 --member-binary a --member-binary b", "the second one for the same target"},

@@ -129,7 +129,7 @@ func tools(t *testing.T) string {
 	}
 	root := filepath.Join(dir, "bin", "tools", "zookeeper-debian")
 	if _, err := os.Stat(root); err != nil {
-		t.Fatalf("wanted ZooKeeper in %s: run `make tools-zookeepers`: %v", root, err)
+		t.Fatalf("wanted ZooKeeper in %s: run `make tools-stores`: %v", root, err)
 	}
 	return root
 }
@@ -187,7 +187,7 @@ func classPath(t *testing.T, root string) string {
 	}
 	jars, err := filepath.Glob(filepath.Join(folder, "*.jar"))
 	if err != nil || len(jars) == 0 {
-		t.Fatalf("found no jars in %s: run `make tools-zookeepers`: %v", folder, err)
+		t.Fatalf("found no jars in %s: run `make tools-stores`: %v", folder, err)
 	}
 	return strings.Join(slices.DeleteFunc(jars, func(jar string) bool {
 		name := filepath.Base(jar)
