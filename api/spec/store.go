@@ -118,6 +118,7 @@ const (
 	RPCCreate        RPC = "create"
 	RPCSetData       RPC = "setData"
 	RPCDelete        RPC = "delete"
+	RPCAuth          RPC = "auth"
 	RPCMulti         RPC = "multi"
 	RPCExists        RPC = "exists"
 	RPCGetData       RPC = "getData"
@@ -273,7 +274,7 @@ var stores = map[Datastore]Store{
 		Name: "ZooKeeper",
 		RPCs: []RPC{
 			RPCCreateSession, RPCResumeSession, RPCCloseSession, RPCCreate, RPCSetData, RPCDelete, RPCMulti, RPCExists, RPCGetData, RPCSync, RPCGetChildren,
-			RPCServer,
+			RPCAuth, RPCServer,
 		},
 		Transports:    []Transport{TransportClient},
 		Workloads:     []Variant{VariantPut, VariantRangeWhole, VariantMixed, VariantDelete, VariantTxnPuts, VariantTxnCompareAndSwap},

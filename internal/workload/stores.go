@@ -63,7 +63,7 @@ func (r *Run) CheckStore(d spec.Datastore) error {
 
 // checkLimits checks the keys of a workload that chooses keys.
 func (r *Run) checkLimits(l spec.KeyLimits, d spec.Datastore) []error {
-	keys, values, puts := r.Keys(), r.Values(), r.kind().several()
+	keys, values, puts := r.Keys(), r.Values(), r.KeysAtOnce()
 	rewrites := l.Rewrites || r.PreloadCount() > 0
 	once := r.Load.Requests != nil && *r.Load.Requests <= keys.Count/int64(max(puts, 1))
 	return []error{

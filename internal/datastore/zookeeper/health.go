@@ -2,6 +2,7 @@ package zookeeper
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/secrets"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
@@ -33,7 +35,10 @@ type health struct {
 // healthOf requests a server's health by srvr, the only command that is always allowed.
 func (d *Driver) healthOf(ctx context.Context, endpoint string) (health, error) {
 	d.requests.Add(spec.RPCServer, load.PhaseOf(ctx))
-	answer, err := command(ctx, endpoint, "srvr")
+	answer, err := d.command(ctx, endpoint, "srvr")
+	if errors.Is(hungUp(err), errHungUp) && d.plan.Target.TLS != nil {
+		err = secrets.ErrServesPlain
+	}
 	if err != nil {
 		return health{}, err
 	}
@@ -74,10 +79,10 @@ const (
 )
 
 // command sends a four-letter command and returns the response.
-func command(ctx context.Context, endpoint, name string) (string, error) {
+func (d *Driver) command(ctx context.Context, endpoint, name string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
 	defer cancel()
-	c, err := (&net.Dialer{}).DialContext(ctx, "tcp", endpoint)
+	c, err := d.connect(ctx, endpoint)
 	if err != nil {
 		return "", err
 	}
@@ -97,7 +102,7 @@ const adminPort = "8080"
 // mostConnections returns a server's maxClientCnxns: how many connections it accepts from one address. 0 is no limit;
 // known is false if the server does not report it.
 func (d *Driver) mostConnections(ctx context.Context, endpoint string) (most int, known bool) {
-	answer, err := command(ctx, endpoint, "conf")
+	answer, err := d.command(ctx, endpoint, "conf")
 	if err != nil {
 		return 0, false
 	}
@@ -111,11 +116,19 @@ func (d *Driver) mostConnections(ctx context.Context, endpoint string) (most int
 	if err != nil {
 		return 0, false
 	}
-	return askAdmin(ctx, "http://"+net.JoinHostPort(host, adminPort)+"/commands/configuration")
+	url := "http://" + net.JoinHostPort(host, adminPort) + "/commands/configuration"
+	if most, known = askAdmin(ctx, url, nil); known {
+		return most, true
+	}
+	creds, err := d.credentials()
+	if err != nil || creds.TLS == nil {
+		return 0, false
+	}
+	return askAdmin(ctx, "https"+strings.TrimPrefix(url, "http"), creds.TLS.Config)
 }
 
 // askAdmin reads maxClientCnxns from AdminServer.
-func askAdmin(ctx context.Context, url string) (most int, known bool) {
+func askAdmin(ctx context.Context, url string, config *tls.Config) (most int, known bool) {
 	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
@@ -123,7 +136,7 @@ func askAdmin(ctx context.Context, url string) (most int, known bool) {
 		return 0, false
 	}
 	client := http.Client{
-		Transport:     &http.Transport{DisableKeepAlives: true},
+		Transport:     &http.Transport{DisableKeepAlives: true, TLSClientConfig: config.Clone()},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	response, err := client.Do(request)
