@@ -36,13 +36,29 @@ type health struct {
 func (d *Driver) healthOf(ctx context.Context, endpoint string) (health, error) {
 	d.requests.Add(spec.RPCServer, load.PhaseOf(ctx))
 	answer, err := d.command(ctx, endpoint, "srvr")
-	if errors.Is(hungUp(err), errHungUp) && d.plan.Target.TLS != nil {
-		err = secrets.ErrServesPlain
-	}
-	if err != nil {
+	switch {
+	case d.plan.Target.TLS != nil && errors.Is(hungUp(err), errHungUp):
+		return health{}, secrets.ErrServesPlain
+	case d.plan.Target.TLS == nil && err != nil && servesTLS(ctx, endpoint):
+		// It waits for the rest of a handshake.
+		return health{}, secrets.ErrServesTLS
+	case err != nil:
 		return health{}, err
 	}
 	return readHealth(answer)
+}
+
+// servesTLS reports whether an address takes part in a handshake. Nothing else is sent to it.
+func servesTLS(ctx context.Context, endpoint string) bool {
+	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
+	defer cancel()
+	c, err := (&tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}}).DialContext(ctx, "tcp", endpoint)
+	if err == nil {
+		return c.Close() == nil
+	}
+	// An alert of the server: it wants a client certificate.
+	alert, ok := errors.AsType[*net.OpError](err)
+	return ok && alert.Op == "remote error"
 }
 
 // readHealth reads the answer to srvr.
@@ -134,6 +150,10 @@ func askAdmin(ctx context.Context, url string, config *tls.Config) (most int, kn
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return 0, false
+	}
+	if config != nil {
+		// AdminServer compares it with the name in the handshake.
+		request.Host = config.ServerName
 	}
 	client := http.Client{
 		Transport:     &http.Transport{DisableKeepAlives: true, TLSClientConfig: config.Clone()},

@@ -3,10 +3,16 @@
 package zookeeper
 
 import (
+	"bytes"
+	"encoding/binary"
 	"encoding/json"
+	"fmt"
+	"io"
 	"maps"
+	"net"
 	"net/http"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -190,29 +196,110 @@ func TestPutsOfNewAndOldKeys(t *testing.T) {
 	}
 }
 
-// A read waits for its sync: the requests of one session are answered in order.
-func TestASyncIsSentJustBeforeItsRead(t *testing.T) {
+// The sync of a read is sent before its getData, also if many clients share the session.
+func TestASyncIsSentBeforeItsRead(t *testing.T) {
 	t.Parallel()
 	server := zookeepertest.Start(t, 1)[0]
-	_, do := connected(t, planFor([]string{server.Endpoint()}, doing(works["synced reads"]), func(p *plan.Plan) { p.Load.Pods = 1 }))
-	key := []byte(ownPrefix + "00000001")
-	read := func() load.Response {
-		return do(&load.Request{Operation: spec.OperationRange, Key: key, Consistency: spec.SyncRead, Needs: 1})
+	const clients, reads = 20, 10
+	recorded := &recorder{upstream: server.Endpoint()}
+	p := planFor([]string{recorded.serve(t)}, doing(works["synced reads"]), func(p *plan.Plan) { p.Load.Pods = 1 })
+	c, do := connected(t, p)
+	key := func(n int) []byte { return fmt.Appendf(nil, "%s%08d", ownPrefix, n) }
+	read := func(n int) load.Response {
+		return do(&load.Request{Operation: spec.OperationRange, Key: key(n), Consistency: spec.SyncRead, Needs: 1})
 	}
-	if resp := read(); resp.Code != load.CodeNotFound || resp.Detail != "the key does not exist" {
+	if resp := read(clients * reads); resp.Code != load.CodeNotFound || resp.Detail != "the key does not exist" {
 		t.Errorf("wanted a missing key, found %+v", resp)
 	}
-	if resp := do(&load.Request{Operation: spec.OperationPut, Key: key, Value: []byte("a"), Preload: true}); resp.Code != "" {
-		t.Fatal(resp.Detail)
+	for n := range clients * reads {
+		if resp := do(&load.Request{Operation: spec.OperationPut, Key: key(n), Value: []byte("a"), Preload: true}); resp.Code != "" {
+			t.Fatal(resp.Detail)
+		}
 	}
-	if resp := read(); resp.Code != "" {
-		t.Error(resp.Detail)
+	var reading sync.WaitGroup
+	for client := range clients {
+		reading.Go(func() {
+			for n := range reads {
+				if resp := read(client*reads + n); resp.Code != "" {
+					t.Error(resp.Detail)
+				}
+			}
+		})
 	}
-	resume := server.Pause(t)
-	done := make(chan load.Response, 1)
-	go func() { done <- read() }()
-	resume()
-	if resp := <-done; resp.Code != "" {
-		t.Error(resp.Detail)
+	reading.Wait()
+	for n := range clients * reads {
+		path := c.tree.path(key(n))
+		if got := recorded.codes(path); !slices.Equal(got, []spec.RPC{spec.RPCSync, spec.RPCGetData}) {
+			t.Errorf("%s: sent %v", path, got)
+		}
 	}
+}
+
+// recorder is a proxy that keeps what clients send.
+type recorder struct {
+	upstream string
+	mutex    sync.Mutex
+	sent     []*bytes.Buffer
+}
+
+// serve serves until the test ends, and returns the address.
+func (r *recorder) serve(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			server, err := net.Dial("tcp", r.upstream)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			sent := &bytes.Buffer{}
+			r.mutex.Lock()
+			r.sent = append(r.sent, sent)
+			r.mutex.Unlock()
+			serving.Go(func() { _, _ = io.Copy(io.MultiWriter(server, locked{&r.mutex, sent}), client); server.Close() })
+			serving.Go(func() { _, _ = io.Copy(client, server); client.Close() })
+		}
+	})
+	t.Cleanup(func() {
+		listener.Close()
+		serving.Wait()
+	})
+	return listener.Addr().String()
+}
+
+type locked struct {
+	mutex *sync.Mutex
+	io.Writer
+}
+
+func (l locked) Write(b []byte) (int, error) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return l.Writer.Write(b)
+}
+
+// codes returns the reads and syncs of a path, in their order.
+func (r *recorder) codes(path string) (all []spec.RPC) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	for _, sent := range r.sent {
+		for rest := sent.Bytes(); len(rest) > lengthBytes; {
+			frame := rest[:lengthBytes+int(binary.BigEndian.Uint32(rest))]
+			rpc := rpcs[int32(binary.BigEndian.Uint32(frame[codeAt:codeEnd]))]
+			if bytes.Contains(frame, []byte(path)) && (rpc == spec.RPCSync || rpc == spec.RPCGetData) {
+				all = append(all, rpc)
+			}
+			rest = rest[len(frame):]
+		}
+	}
+	return all
 }
