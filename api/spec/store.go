@@ -132,6 +132,7 @@ const (
 	RPCSessionCreate  RPC = "SessionCreate"
 	RPCSessionRenew   RPC = "SessionRenew"
 	RPCSessionDestroy RPC = "SessionDestroy"
+	RPCSessionList    RPC = "SessionList"
 	RPCStatusLeader   RPC = "StatusLeader"
 	RPCStatusPeers    RPC = "StatusPeers"
 	RPCAgentSelf      RPC = "AgentSelf"
@@ -251,7 +252,7 @@ var stores = map[Datastore]Store{
 	Consul: {
 		Name: "Consul",
 		RPCs: []RPC{
-			RPCKVGet, RPCKVPut, RPCKVDelete, RPCTxn, RPCSessionCreate, RPCSessionRenew, RPCSessionDestroy, RPCStatusLeader, RPCStatusPeers, RPCAgentSelf,
+			RPCKVGet, RPCKVPut, RPCKVDelete, RPCTxn, RPCSessionCreate, RPCSessionRenew, RPCSessionDestroy, RPCSessionList, RPCStatusLeader, RPCStatusPeers, RPCAgentSelf,
 		},
 		Transports: []Transport{TransportClient},
 		Workloads:  []Variant{VariantPut, VariantRangeWhole},

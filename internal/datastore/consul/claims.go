@@ -16,13 +16,15 @@ import (
 type claims struct {
 	ownership.Named
 	driver *Driver
+	// sessions: the run may have sessions.
+	sessions bool
 }
 
 // batchKeys are the deletions of a transaction: a Consul before 1.14 takes 64 operations, and one is the check of the marker.
 const batchKeys = 63
 
-func (d *Driver) claimsOf(run *ownership.Run, names func(context.Context) (ownership.Names, error)) *claims {
-	return &claims{driver: d, Named: ownership.Named{Deleter: kv{d}, Names: names, Batch: batchKeys, Markers: ownership.Markers{KV: kv{d}, Run: run, Keys: ownership.Keyspace{
+func (d *Driver) claimsOf(run *ownership.Run, sessions bool, names func(context.Context) (ownership.Names, error)) *claims {
+	return &claims{driver: d, sessions: sessions, Named: ownership.Named{Deleter: kv{d}, Names: names, Batch: batchKeys, Markers: ownership.Markers{KV: kv{d}, Run: run, Keys: ownership.Keyspace{
 		Folder: run.Prefix, IsOwn: func(name string) bool { return isOwn(run.Prefix, name) },
 	}}}}
 }
@@ -36,8 +38,8 @@ func isOwn(prefix, name string) bool {
 // ownClaims are the claims of the driver's own run, whose keys are the first numbers.
 func (d *Driver) ownClaims(run *ownership.Run) *claims {
 	writer := d.plan.KeyWriter()
-	return d.claimsOf(run, func(context.Context) (ownership.Names, error) {
-		return ownership.Names{Count: run.Things, Name: func(number int64) string { return string(writer.AppendKey(nil, number)) }}, nil
+	return d.claimsOf(run, d.plan.UsesLeases(), func(context.Context) (ownership.Names, error) {
+		return ownership.Names{Count: d.plan.WrittenKeys(), Name: func(number int64) string { return string(writer.AppendKey(nil, number)) }}, nil
 	})
 }
 
@@ -72,7 +74,7 @@ func NewLeftovers(t plan.Target) *ownership.Leftovers {
 }
 
 func (s searcher) Claims(run *ownership.Run, _ int64) ownership.Store {
-	return s.claimsOf(run, func(ctx context.Context) (found ownership.Names, err error) {
+	return s.claimsOf(run, true, func(ctx context.Context) (found ownership.Names, err error) {
 		all, err := s.names(ctx, run.Prefix, false, everything)
 		own := slices.DeleteFunc(all, func(name string) bool {
 			if !isOwn(run.Prefix, name) && name != run.Marker() && !ownership.IsPod(run.Prefix, name) {

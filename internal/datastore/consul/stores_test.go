@@ -102,15 +102,21 @@ func (together) Admitted(context.Context) error { return nil }
 
 func (together) Stopped() <-chan struct{} { return nil }
 
-// run runs all parts of a plan at once and returns their last snapshots.
-func run(t *testing.T, p plan.Plan) []*results.Snapshot {
+// run runs all parts of a plan at once and returns their last snapshots. looks are called when all pods have sent their load.
+func run(t *testing.T, p plan.Plan, looks ...func()) []*results.Snapshot {
 	t.Helper()
-	var all, running sync.WaitGroup
+	var all, loaded, running sync.WaitGroup
 	all.Add(p.Pods())
+	loaded.Add(p.Pods())
+	look := sync.OnceFunc(func() {
+		for _, look := range looks {
+			look()
+		}
+	})
 	snapshots := make([]*results.Snapshot, p.Pods())
 	for i := range p.Pods() {
 		control := together{&all, sync.OnceFunc(all.Done)}
-		session, err := load.NewSession(load.Config{Plan: p, Index: i, Driver: New(p, i), Control: control})
+		session, err := load.NewSession(load.Config{Plan: p, Index: i, Driver: pausing{New(p, i), &loaded, look}, Control: control})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,6 +169,7 @@ func served(t *testing.T, s *consultest.Server) map[string]uint64 {
 var paths = map[spec.RPC]string{
 	spec.RPCKVGet: "GET v1_kv_", spec.RPCKVPut: "PUT v1_kv_", spec.RPCKVDelete: "DELETE v1_kv_", spec.RPCTxn: "PUT v1_txn",
 	spec.RPCSessionCreate: "PUT v1_session_create", spec.RPCSessionRenew: "PUT v1_session_renew_", spec.RPCSessionDestroy: "PUT v1_session_destroy_",
+	spec.RPCSessionList:  "GET v1_session_list",
 	spec.RPCStatusLeader: "GET v1_status_leader", spec.RPCStatusPeers: "GET v1_status_peers", spec.RPCAgentSelf: "GET v1_agent_self",
 }
 
@@ -296,7 +303,7 @@ func TestAMarkerThatIsWrittenAgainStopsDeletions(t *testing.T) {
 	t.Parallel()
 	servers := consultest.Start(t, 1)
 	s := servers[0]
-	p := planFor(servers)
+	p := planFor(servers, func(p *plan.Plan) { p.Load.Requests = new(int64(10)) })
 	run := &ownership.Run{Prefix: p.Prefix, UID: p.RunUID, Things: 10}
 	d := driverOf(t, p, 0)
 	c := d.ownClaims(run)
