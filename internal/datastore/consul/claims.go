@@ -29,18 +29,32 @@ func (d *Driver) claimsOf(run *ownership.Run, sessions bool, names func(context.
 	}}}}
 }
 
-// isOwn reports whether a key under a prefix can be one of the load: a number.
+// isOwn reports whether a key under a prefix can be one of the load: a number, or a lock with a number.
 func isOwn(prefix, name string) bool {
 	digits, under := strings.CutPrefix(name, prefix)
+	digits = strings.TrimPrefix(digits, ".lock/")
 	return under && digits != "" && strings.Trim(digits, "0123456789") == ""
 }
 
 // ownClaims are the claims of the driver's own run, whose keys are the first numbers.
 func (d *Driver) ownClaims(run *ownership.Run) *claims {
-	writer := d.plan.KeyWriter()
+	writer, written, locks := d.plan.KeyWriter(), d.plan.WrittenKeys(), d.locks()
 	return d.claimsOf(run, d.plan.UsesLeases(), func(context.Context) (ownership.Names, error) {
-		return ownership.Names{Count: d.plan.WrittenKeys(), Name: func(number int64) string { return string(writer.AppendKey(nil, number)) }}, nil
+		return ownership.Names{Count: written + locks, Name: func(number int64) string {
+			if number >= written {
+				return d.plan.ContestName(int(number - written))
+			}
+			return string(writer.AppendKey(nil, number))
+		}}, nil
 	})
+}
+
+// locks is the number of the names for which clients contend.
+func (d *Driver) locks() (n int64) {
+	for first := ""; d.plan.Contends() && (n == 0 || d.plan.ContestName(int(n)) != first); n++ {
+		first = d.plan.ContestName(0)
+	}
+	return n
 }
 
 // Sign tells a refusal from an answer that did not come.

@@ -30,6 +30,11 @@ type Driver struct {
 	control func() (*link, error)
 	turn    atomic.Int64
 
+	handOffs remote.HandOffs
+	// closed is closed with the driver.
+	closed chan struct{}
+	end    func()
+
 	mutex sync.Mutex
 	links []*link
 }
@@ -42,7 +47,8 @@ var (
 
 // New returns the driver of the pod with this index. It reads nothing and connects to nothing yet.
 func New(p plan.Plan, index int) *Driver {
-	d := &Driver{plan: p, index: index, addresses: remote.NewAddresses(p, index)}
+	d := &Driver{plan: p, index: index, addresses: remote.NewAddresses(p, index), closed: make(chan struct{})}
+	d.end = sync.OnceFunc(func() { close(d.closed) })
 	d.credentials = sync.OnceValues(func() (secrets.Credentials, error) { return secrets.Read(p.Target) })
 	d.control = sync.OnceValues(func() (*link, error) { return d.open(controlConnections, answerTimeout) })
 	d.run = &ownership.Run{Prefix: p.Prefix, UID: p.RunUID, Pod: index, Things: p.WrittenKeys() + revokeFactor*p.LeaseCount(), RequestTimeoutSeconds: p.Load.RequestTimeoutSeconds}
@@ -73,6 +79,7 @@ func (d *Driver) Requests() map[spec.RPC]map[results.Phase]uint64 { return d.req
 
 // Close implements load.Driver.
 func (d *Driver) Close() error {
+	d.end()
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	for _, l := range d.links {

@@ -78,28 +78,35 @@ func (c *conn) delete(ctx context.Context, req *load.Request, resp *load.Respons
 var modes = map[spec.Consistency]string{spec.Linearizable: "?consistent", spec.Serializable: "?stale"}
 
 func (c *conn) get(ctx context.Context, req *load.Request, resp *load.Response) {
-	c.read(ctx, req, modes[req.Consistency], resp)
+	c.mustRead(ctx, req, modes[req.Consistency], resp)
 }
 
-// read returns the key of a request as Consul has it.
-func (c *conn) read(ctx context.Context, req *load.Request, mode string, resp *load.Response) entry {
-	body, found := c.exchange(ctx, get(spec.RPCKVGet, kvPath+string(req.Key)+mode), resp)
-	var all []entry
-	switch {
-	case !resp.Succeeded():
-	case !found:
+// mustRead reads the key of a request, which must exist.
+func (c *conn) mustRead(ctx context.Context, req *load.Request, mode string, resp *load.Response) entry {
+	e, found := c.read(ctx, kvPath+string(req.Key)+mode, resp)
+	if resp.Succeeded() && !found {
 		resp.Code, resp.Detail = load.CodeNotFound, req.Missing(0)
-	case json.Unmarshal(body, &all) != nil || len(all) != 1:
-		resp.Code, resp.Detail = codeUnknown, errNotConsul.Error()
-	default:
-		return all[0]
 	}
-	return entry{}
+	return e
+}
+
+// read reads a key.
+func (c *conn) read(ctx context.Context, path string, resp *load.Response) (e entry, found bool) {
+	body, found := c.exchange(ctx, get(spec.RPCKVGet, path), resp)
+	if !resp.Succeeded() || !found {
+		return e, false
+	}
+	var all []entry
+	if json.Unmarshal(body, &all) != nil || len(all) != 1 {
+		resp.Code, resp.Detail = codeUnknown, errNotConsul.Error()
+		return e, false
+	}
+	return all[0], true
 }
 
 // compareAndSwap always reads the index anew, as the driver of etcd does.
 func (c *conn) compareAndSwap(ctx context.Context, req *load.Request, resp *load.Response) {
-	old := c.read(ctx, req, modes[spec.Linearizable], resp)
+	old := c.mustRead(ctx, req, modes[spec.Linearizable], resp)
 	if !resp.Succeeded() {
 		return
 	}

@@ -295,3 +295,97 @@ func TestTokensWithoutSessions(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Clients of three pods contend for two names. A release fails unless its session has the key, so no failure means that one
+// client at a time had it. The run leaves neither keys nor sessions.
+func TestContests(t *testing.T) {
+	t.Parallel()
+	servers := consultest.Start(t, 1)
+	s := servers[0]
+	for _, w := range []spec.Workload{
+		{Type: spec.WorkloadLock, Lock: &spec.Lock{Names: 2, HoldMilliseconds: 1}},
+		{Type: spec.WorkloadElection, Election: &spec.Election{Names: 2, LeadMilliseconds: 1}},
+	} {
+		before := served(t, s)
+		p := planFor(servers, func(p *plan.Plan) {
+			p.Load.Pods, p.Load.Connections, p.Load.Clients, p.Load.Requests = 3, 12, 12, new(int64(240))
+			p.FirstLease, p.Workload = 7*workload.LeaseIDs, w
+		})
+		snapshots := run(t, p, func() {
+			found := contentOf(t, s)
+			sessions := 0
+			for one, n := range found.Sessions {
+				if sessions += n; one.TTL != "1m0s" {
+					t.Errorf("%s: found the session %+v", w.Type, one)
+				}
+			}
+			if sessions != 12 || len(found.Values) != 2 {
+				t.Errorf("%s: found %d sessions and %v, wanted one for each client, and two keys", w.Type, sessions, found.Values)
+			}
+		})
+		after := served(t, s)
+		sent, _, failed := sums(snapshots)
+		operations := p.Operations()
+		counts := map[spec.Operation]uint64{}
+		for _, snapshot := range snapshots {
+			for o, counted := range snapshot.Operations {
+				counts[o] += counted.Latency.Count()
+			}
+		}
+		if counts[operations[0]] != 240 || counts[operations[1]] != 240 || counts[operations[0].HandOff()] == 0 || failed > 0 {
+			t.Errorf("%s: counted %v, and %d failed", w.Type, counts, failed)
+		}
+		for rpc, path := range paths {
+			if n := after[path] - before[path]; n != sent[rpc] && (rpc != spec.RPCKVGet && rpc != spec.RPCSessionList || n != sent[rpc]+1) {
+				t.Errorf("%s: the server counts %d of %s, the pods %d", w.Type, n, rpc, sent[rpc])
+			}
+		}
+		if left := contentOf(t, s); len(left.Values)+len(left.Sessions) > 0 {
+			t.Errorf("%s: left %v and %v", w.Type, left.Values, left.Sessions)
+		}
+	}
+}
+
+// A client that waits in vain leaves nothing that others wait for. One whose session has ended fails to release, and gets
+// another session for its next request.
+func TestLostContests(t *testing.T) {
+	t.Parallel()
+	servers := consultest.Start(t, 1)
+	s := servers[0]
+	p := planFor(servers, func(p *plan.Plan) {
+		p.FirstLease, p.Workload = 7*workload.LeaseIDs, spec.Workload{Type: spec.WorkloadLock, Lock: &spec.Lock{Names: 1}}
+	})
+	d := driverOf(t, p, 0)
+	var contenders []*contender
+	for client := range 2 {
+		c, err := d.Connect(bounded(t), client)
+		if err != nil {
+			t.Fatal(err)
+		}
+		own, err := c.(load.SharedConn).Client(bounded(t), client)
+		if err != nil {
+			t.Fatal(err)
+		}
+		contenders = append(contenders, own.(*contender))
+	}
+	first, second := contenders[0], contenders[1]
+	do := func(c *contender, o spec.Operation, timeout time.Duration, code string) (response load.Response) {
+		t.Helper()
+		if c.Do(bounded(t), &load.Request{Operation: o, Timeout: timeout}, &response); response.Code != code {
+			t.Fatalf("%s of client %d: %+v, wanted %q", o, c.client, response, code)
+		}
+		return response
+	}
+	do(first, spec.OperationLockAcquire, 10*time.Second, "")
+	if response := do(second, spec.OperationLockAcquire, 200*time.Millisecond, load.CodeDeadlineExceeded); response.Cleared < response.Received {
+		t.Errorf("not cleared: %+v", response)
+	}
+	do(first, spec.OperationLockRelease, 10*time.Second, "")
+	do(second, spec.OperationLockAcquire, 10*time.Second, "")
+	s.Ask(t, http.MethodPut, "/v1/session/destroy/"+second.session, "")
+	do(second, spec.OperationLockRelease, 10*time.Second, load.CodeNotFound)
+	// As if a renewal had found that.
+	close(second.lost)
+	do(second, spec.OperationLockAcquire, 10*time.Second, "")
+	do(second, spec.OperationLockRelease, 10*time.Second, "")
+}

@@ -39,14 +39,17 @@ func destroy(id string) request { return put(spec.RPCSessionDestroy, sessionPath
 
 // leases are the sessions of a pod's load.
 type leases struct {
+	// create is the body that creates one.
 	create []byte
 	// preloaded are the IDs of the sessions that this pod creates before the load.
 	preloaded []string
 }
 
 func (d *Driver) newLeases() (l leases) {
-	if lease := d.plan.Workload.Lease; lease != nil {
-		l.create = newSession(fmt.Sprintf("%spod %d", sessionsOf(d.plan.RunUID), d.index), time.Duration(lease.TTLSeconds)*time.Second)
+	name, lease := fmt.Sprintf("%spod %d", sessionsOf(d.plan.RunUID), d.index), d.plan.Workload.Lease
+	l.create = newSession(name, contestTTL)
+	if lease != nil {
+		l.create = newSession(name, time.Duration(lease.TTLSeconds)*time.Second)
 		l.preloaded = make([]string, workload.CountModulo(d.plan.PreloadCount(), d.plan.Pods(), d.index))
 	}
 	return l
