@@ -75,7 +75,7 @@ func (c *conn) delete(ctx context.Context, req *load.Request, resp *load.Respons
 }
 
 // modes are the queries of reads.
-var modes = map[spec.Consistency]string{spec.Linearizable: "?consistent", spec.Serializable: "?stale"}
+var modes = map[spec.Consistency]string{spec.Linearizable: "?consistent", spec.Leader: "", spec.Serializable: "?stale"}
 
 func (c *conn) get(ctx context.Context, req *load.Request, resp *load.Response) {
 	c.mustRead(ctx, req, modes[req.Consistency], resp)

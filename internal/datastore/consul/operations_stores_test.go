@@ -93,48 +93,56 @@ func TestWorkloads(t *testing.T) {
 	t.Parallel()
 	servers := consultest.Start(t, 1)
 	s := servers[0]
+	// some is any number above 0.
 	const count, some = 300, math.MaxUint64
 	keys := func(d spec.Distribution) spec.Keys { return spec.Keys{Count: count, SizeBytes: 8, Distribution: d} }
 	values := spec.Values{Content: spec.ContentRandom, SizeDistribution: spec.SizesUniform, SizeBytes: 64}
+	of := func(requests int64, w spec.Workload) func(*plan.Plan) {
+		return func(p *plan.Plan) { p.Load.Requests, p.Workload = new(requests), w }
+	}
+	reads := func(c spec.Consistency) func(*plan.Plan) {
+		return of(1_500, spec.Workload{Type: spec.WorkloadRange, Range: &spec.Range{Keys: keys(spec.Uniform), Values: values, Consistency: c, KeysPerRequest: 1, Delivery: spec.DeliveryWhole}})
+	}
+	type sent map[spec.RPC]uint64
 	type effects struct {
 		keys, sessions int
-		sent           map[spec.RPC]uint64
+		sent           sent
 	}
 	for name, tc := range map[string]struct {
 		change func(*plan.Plan)
 		want   effects
 	}{
-		"mixed": {func(p *plan.Plan) {
-			p.Workload = spec.Workload{Type: spec.WorkloadMixed, Mixed: &spec.Mixed{ReadPercent: 50, Keys: keys(spec.Uniform), Values: values, Consistency: spec.Linearizable}}
-		}, effects{count, 0, map[spec.RPC]uint64{spec.RPCKVGet: some, spec.RPCKVPut: some}}},
-		"delete": {func(p *plan.Plan) {
-			p.Load.Requests = new(int64(200))
-			p.Workload = spec.Workload{Type: spec.WorkloadDelete, Delete: &spec.Delete{Keys: keys(spec.Sequential), Values: values}}
-		}, effects{count - 200, 0, map[spec.RPC]uint64{spec.RPCKVDelete: 200}}},
-		"transactions": {func(p *plan.Plan) {
-			p.Load.Requests = new(int64(40))
-			p.Workload = spec.Workload{Type: spec.WorkloadTxn, Txn: &spec.Txn{Mode: spec.TxnPuts, PutsPerTransaction: new(int32(63)), Keys: keys(spec.Uniform), Values: values}}
-			p.Workload.Txn.Keys.Count = 63
-		}, effects{63, 0, map[spec.RPC]uint64{spec.RPCTxn: 40}}},
-		"compare and swap": {func(p *plan.Plan) {
-			p.Load.Requests = new(int64(600))
-			p.Workload = spec.Workload{Type: spec.WorkloadTxn, Txn: &spec.Txn{Mode: spec.TxnCompareAndSwap, Keys: keys(spec.Uniform), Values: values}}
-		}, effects{count, 0, map[spec.RPC]uint64{spec.RPCKVGet: 600, spec.RPCKVPut: 600}}},
-		"grants":                        {leaseOf(spec.LeaseGrant, 0), effects{0, 300, map[spec.RPC]uint64{spec.RPCSessionCreate: 300}}},
-		"renewals":                      {leaseOf(spec.LeaseKeepAlive, 30), effects{0, 30, map[spec.RPC]uint64{spec.RPCSessionRenew: 300}}},
-		"renewals of leases of any pod": {leaseOf(spec.LeaseKeepAlive, 20), effects{0, 20, map[spec.RPC]uint64{spec.RPCSessionRenew: 300}}},
-		"revocations":                   {leaseOf(spec.LeaseRevoke, 0), effects{0, 0, map[spec.RPC]uint64{spec.RPCSessionDestroy: 300}}},
+		"puts":               {func(*plan.Plan) {}, effects{1_500, 0, sent{spec.RPCKVPut: 1_500}}},
+		"keys written again": {of(1_500, spec.Workload{Type: spec.WorkloadPut, Put: &spec.Put{Keys: keys(spec.Uniform), Values: values, Overwrite: true}}), effects{count, 0, sent{spec.RPCKVPut: 1_500}}},
+		"puts for a time": {func(p *plan.Plan) {
+			p.Workload.Put.Keys = keys(spec.Sequential)
+			p.Load.Requests, p.Load.DurationSeconds = nil, new(int32(1))
+		}, effects{count, 0, sent{spec.RPCKVPut: some}}},
+		"linearizable reads":  {reads(spec.Linearizable), effects{count, 0, sent{spec.RPCKVGet: 1_500}}},
+		"reads of the leader": {reads(spec.Leader), effects{count, 0, sent{spec.RPCKVGet: 1_500}}},
+		"serializable reads":  {reads(spec.Serializable), effects{count, 0, sent{spec.RPCKVGet: 1_500}}},
+		"mixed": {of(1_500, spec.Workload{Type: spec.WorkloadMixed, Mixed: &spec.Mixed{ReadPercent: 50, Keys: keys(spec.Uniform), Values: values, Consistency: spec.Leader}}),
+			effects{count, 0, sent{spec.RPCKVGet: some, spec.RPCKVPut: some}}},
+		"deletions": {of(200, spec.Workload{Type: spec.WorkloadDelete, Delete: &spec.Delete{Keys: keys(spec.Sequential), Values: values}}),
+			effects{count - 200, 0, sent{spec.RPCKVDelete: 200}}},
+		"transactions": {of(4, spec.Workload{Type: spec.WorkloadTxn, Txn: &spec.Txn{Mode: spec.TxnPuts, PutsPerTransaction: new(int32(63)), Keys: keys(spec.Sequential), Values: values}}),
+			effects{4 * 63, 0, sent{spec.RPCTxn: 4}}},
+		"swaps": {of(600, spec.Workload{Type: spec.WorkloadTxn, Txn: &spec.Txn{Mode: spec.TxnCompareAndSwap, Keys: keys(spec.Uniform), Values: values}}),
+			effects{count, 0, sent{spec.RPCKVGet: 600, spec.RPCKVPut: 600}}},
+		"grants":                        {leaseOf(spec.LeaseGrant, 0), effects{0, 300, sent{spec.RPCSessionCreate: 300}}},
+		"renewals":                      {leaseOf(spec.LeaseKeepAlive, 30), effects{0, 30, sent{spec.RPCSessionRenew: 300}}},
+		"renewals of leases of any pod": {leaseOf(spec.LeaseKeepAlive, 20), effects{0, 20, sent{spec.RPCSessionRenew: 300}}},
+		"revocations":                   {leaseOf(spec.LeaseRevoke, 0), effects{0, 0, sent{spec.RPCSessionDestroy: 300}}},
 	} {
-		before := served(t, s)
-		p := planFor(servers, func(p *plan.Plan) { p.Load.Pods, p.Load.Connections, p.Load.Clients = 3, 6, 6 }, tc.change)
-		var found content
-		snapshots := run(t, p, func() { found = contentOf(t, s) })
-		after := served(t, s)
-		sent, succeeded, failed := sums(snapshots)
-		if succeeded != uint64(p.Load.RequestBound()) || failed != 0 {
-			t.Errorf("%s: %d succeeded and %d failed, wanted %d", name, succeeded, failed, p.Load.RequestBound())
+		p := planFor(servers, func(p *plan.Plan) {
+			p.Load.Pods, p.Load.Connections, p.Load.Clients, p.Lock = 3, 6, 6, &plan.Lock{WaitSeconds: 60}
+		}, tc.change)
+		found, snapshots := accounted(t, name, s, p)
+		_, succeeded, failed := sums(snapshots)
+		if wanted := p.Load.RequestBound(); succeeded != uint64(wanted) && wanted > 0 || failed != 0 {
+			t.Errorf("%s: %d succeeded and %d failed, wanted %d", name, succeeded, failed, wanted)
 		}
-		got := effects{len(found.Values), 0, map[spec.RPC]uint64{}}
+		got := effects{len(found.Values), 0, sent{}}
 		for one, n := range found.Sessions {
 			if got.sessions += n; !strings.HasPrefix(one.Name, "etcdbench "+ownUID+" pod ") || one.TTL != "10m0s" || one.Behavior != "delete" || one.LockDelay != 0 {
 				t.Errorf("%s: found the session %+v", name, one)
@@ -151,21 +159,43 @@ func TestWorkloads(t *testing.T) {
 		if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(effects{})); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-		for rpc, path := range paths {
-			// The look at the content is one listing of keys, and one of sessions.
-			if n := after[path] - before[path]; n != sent[rpc] && (rpc != spec.RPCKVGet && rpc != spec.RPCSessionList || n != sent[rpc]+1) {
-				t.Errorf("%s: the server counts %d of %s, the pods %d", name, n, rpc, sent[rpc])
-			}
-		}
 		for key, value := range found.Values {
 			if len(value) != 64 {
 				t.Errorf("%s: the key %s has %d bytes", name, key, len(value))
 			}
 		}
-		if left := contentOf(t, s); len(left.Values)+len(left.Sessions) > 0 {
-			t.Errorf("%s: left %d keys and %v", name, len(left.Values), left.Sessions)
+	}
+}
+
+// accounted runs a plan, and returns what the server has of it before the keys are deleted. The server must count as many
+// requests of each kind as the pods, and have nothing of the run after it.
+func accounted(t *testing.T, name string, s *consultest.Server, p plan.Plan) (found content, snapshots []*results.Snapshot) {
+	t.Helper()
+	before := served(t, s)
+	snapshots = run(t, p, func() { found = contentOf(t, s) })
+	after := served(t, s)
+	sent, _, _ := sums(snapshots)
+	// The look at the content.
+	sent[spec.RPCKVGet]++
+	sent[spec.RPCSessionList]++
+	for rpc, path := range paths {
+		if n := after[path] - before[path]; n != sent[rpc] {
+			t.Errorf("%s: the server counts %d of %s, the pods and the test %d", name, n, rpc, sent[rpc])
 		}
 	}
+	if left := contentOf(t, s); len(left.Values)+len(left.Sessions) > 0 || len(s.Keys(t, "")) > 0 {
+		t.Errorf("%s: left %d keys of the load, %v, and %q", name, len(left.Values), left.Sessions, s.Keys(t, ""))
+	}
+	for _, snapshot := range snapshots {
+		if snapshot.Cleaning != results.CleaningKeysDeleted || snapshot.Stage != results.StageDone {
+			t.Errorf("%s: pod %d ends in %s with %s", name, snapshot.Index, snapshot.Stage, snapshot.Cleaning)
+		}
+	}
+	target := snapshots[0].Target
+	if len(target.Members) != 1 || target.Members[0].Version != "1.10.12" || !target.Members[0].Leader || target.Unlocked {
+		t.Errorf("%s: wanted one member with a version that leads, and its lock, found %+v", name, target)
+	}
+	return found, snapshots
 }
 
 // Clients that swap one key lose to each other. What they won is what the key has at the end.
@@ -306,42 +336,29 @@ func TestContests(t *testing.T) {
 		{Type: spec.WorkloadLock, Lock: &spec.Lock{Names: 2, HoldMilliseconds: 1}},
 		{Type: spec.WorkloadElection, Election: &spec.Election{Names: 2, LeadMilliseconds: 1}},
 	} {
-		before := served(t, s)
 		p := planFor(servers, func(p *plan.Plan) {
 			p.Load.Pods, p.Load.Connections, p.Load.Clients, p.Load.Requests = 3, 12, 12, new(int64(240))
 			p.FirstLease, p.Workload = 7*workload.LeaseIDs, w
 		})
-		snapshots := run(t, p, func() {
-			found := contentOf(t, s)
-			sessions := 0
-			for one, n := range found.Sessions {
-				if sessions += n; one.TTL != "1m0s" {
-					t.Errorf("%s: found the session %+v", w.Type, one)
-				}
+		found, snapshots := accounted(t, string(w.Type), s, p)
+		sessions := 0
+		for one, n := range found.Sessions {
+			if sessions += n; one.TTL != "1m0s" {
+				t.Errorf("%s: found the session %+v", w.Type, one)
 			}
-			if sessions != 12 || len(found.Values) != 2 {
-				t.Errorf("%s: found %d sessions and %v, wanted one for each client, and two keys", w.Type, sessions, found.Values)
-			}
-		})
-		after := served(t, s)
-		sent, _, failed := sums(snapshots)
-		operations := p.Operations()
-		counts := map[spec.Operation]uint64{}
+		}
+		if sessions != 12 || len(found.Values) != 2 {
+			t.Errorf("%s: found %d sessions and %v, wanted one for each client, and two keys", w.Type, sessions, found.Values)
+		}
+		operations, counts := p.Operations(), map[spec.Operation]uint64{}
 		for _, snapshot := range snapshots {
 			for o, counted := range snapshot.Operations {
 				counts[o] += counted.Latency.Count()
 			}
 		}
+		_, _, failed := sums(snapshots)
 		if counts[operations[0]] != 240 || counts[operations[1]] != 240 || counts[operations[0].HandOff()] == 0 || failed > 0 {
 			t.Errorf("%s: counted %v, and %d failed", w.Type, counts, failed)
-		}
-		for rpc, path := range paths {
-			if n := after[path] - before[path]; n != sent[rpc] && (rpc != spec.RPCKVGet && rpc != spec.RPCSessionList || n != sent[rpc]+1) {
-				t.Errorf("%s: the server counts %d of %s, the pods %d", w.Type, n, rpc, sent[rpc])
-			}
-		}
-		if left := contentOf(t, s); len(left.Values)+len(left.Sessions) > 0 {
-			t.Errorf("%s: left %v and %v", w.Type, left.Values, left.Sessions)
 		}
 	}
 }

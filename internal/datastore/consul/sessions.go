@@ -137,7 +137,7 @@ func (k kv) sessions(ctx context.Context, uid string) (ids []string, err error) 
 
 const (
 	// revokeFactor is how much longer Consul needs to destroy a session than etcd needs to delete a key.
-	revokeFactor = 4
+	revokeFactor = 8
 	// revokeBlock is how many sessions at most are destroyed before the driver checks again whether it may go on.
 	revokeBlock = 1000
 	// revokeAttempts is how often the revocation begins again: a request that timed out can still arrive after it.
