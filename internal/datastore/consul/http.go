@@ -212,8 +212,9 @@ var (
 	temporary = []error{errNoAnswer, io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, syscall.EHOSTUNREACH, syscall.ENETUNREACH}
 )
 
-// whileElecting are parts of what servers answer while they elect a leader: those that forward a request, and the leader itself.
-var whileElecting = []string{"No cluster leader", "rpc error", "leadership", "not the leader", "Not ready to serve", "raft apply failed"}
+// whileElecting are parts of what servers answer while they elect a leader, and a little after that: those that forward a
+// request, and the leader itself.
+var whileElecting = []string{"Missing node registration", "No cluster leader", "rpc error", "leadership", "not the leader", "Not ready to serve", "raft apply failed"}
 
 // kind is what the driver knows about an error.
 type kind struct {

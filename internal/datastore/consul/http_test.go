@@ -53,6 +53,7 @@ func TestCodesOfErrors(t *testing.T) {
 		"a leader that steps down": {&refusal{500, "raft apply failed: leadership lost while committing log"}, load.CodeUnavailable, true},
 		"a leader that was":        {&refusal{500, "node is not the leader"}, load.CodeUnavailable, true},
 		"a new leader":             {&refusal{500, "Not ready to serve consistent reads"}, load.CodeUnavailable, true},
+		"a leader without nodes":   {&refusal{500, "Missing node registration"}, load.CodeUnavailable, true},
 		"another error":            {&refusal{500, "disk full"}, "Unknown", false},
 		"without a right":          {&refusal{403, "Permission denied"}, "PermissionDenied", false},
 		"a token that is gone":     {&refusal{500, "rpc error making call: ACL not found"}, "PermissionDenied", false},
@@ -243,5 +244,19 @@ func TestTransactionOfPuts(t *testing.T) {
 		if step := steps[i].KV; step.Verb != "set" || step.Key != string(p.Key) || !bytes.Equal(step.Value, p.Value) {
 			t.Errorf("found %+v, wanted %+v", step, p)
 		}
+	}
+}
+
+// A pod that creates no session could renew none.
+func TestFewerLeasesThanPods(t *testing.T) {
+	for leases, refused := range map[int64]bool{2: true, 3: false} {
+		p := plan.Plan{Target: plan.Target{Endpoints: []string{answering(t, func(http.ResponseWriter, *http.Request) {})}}}
+		p.Load.Pods, p.Workload = 3, spec.Workload{Type: spec.WorkloadLease, Lease: &spec.Lease{Operation: spec.LeaseKeepAlive, KeepAlive: &spec.KeepAlive{Leases: leases}}}
+		d := New(p, 0)
+		_, _, err := d.Preflight(t.Context())
+		if failure := load.FailureOf(err); (failure.Reason == results.FailureInvalidPlan) != refused {
+			t.Errorf("%d leases: %v", leases, err)
+		}
+		_ = d.Close()
 	}
 }

@@ -72,6 +72,9 @@ func (d *Driver) preflight(ctx context.Context) (*results.Target, members.View, 
 	if _, err := d.credentials(); err != nil {
 		return nil, members.View{}, err
 	}
+	if err := d.checkShare(); err != nil {
+		return nil, members.View{}, err
+	}
 	all, skipped, err := remote.Ask(ctx, d.addresses, passes, d.explain, d.healthOf)
 	if err != nil {
 		return nil, members.View{}, err

@@ -55,6 +55,16 @@ func (d *Driver) newLeases() (l leases) {
 	return l
 }
 
+// checkShare fails if a pod would have no session to renew.
+func (d *Driver) checkShare() error {
+	lease, pods := d.plan.Workload.Lease, d.plan.Pods()
+	if lease == nil || lease.KeepAlive == nil || lease.KeepAlive.Leases >= int64(pods) {
+		return nil
+	}
+	return load.Errorf(results.FailureInvalidPlan, "each client pod renews the sessions that it has created, and %d leases are too few for %d client pods: "+
+		"raise lease.keepAlive.leases, or lower load.pods", lease.KeepAlive.Leases, pods)
+}
+
 // preloaded returns where the ID of a preloaded session is. A pod renews its own sessions in turn, although the lease with this number
 // may be of another pod.
 func (d *Driver) preloaded(lease int64) *string {
