@@ -15,7 +15,7 @@ var storeMembers = map[spec.Datastore]struct {
 	image, folder string
 	settings      map[string]v1alpha1.MemberSetting
 }{
-	spec.ZooKeeper: {"docker.io/library/zookeeper:3.8.0", "zookeeper", map[string]v1alpha1.MemberSetting{"snapCount": "10000", "jvmFlags": "-Xms64m -Xmx128m"}},
+	spec.ZooKeeper: {"docker.io/library/zookeeper:3.9.5", "zookeeper", map[string]v1alpha1.MemberSetting{"snapCount": "10000", "jvmFlags": "-Xms64m -Xmx128m"}},
 	spec.Consul:    {"docker.io/hashicorp/consul:1.10.12", "consul", map[string]v1alpha1.MemberSetting{"performance.raft_multiplier": "1"}},
 }
 

@@ -45,6 +45,8 @@ func (b builder) buildOne(ctx context.Context, t tool) error {
 		return b.fetch(ctx, t)
 	case t.npm != "":
 		return b.fetchNPM(ctx, t)
+	case t.maven != "":
+		return b.fetchMaven(ctx, t)
 	case t.script != "":
 		return b.copyScript(t)
 	}

@@ -59,6 +59,12 @@ func TestEveryToolIsPinnedByItsModule(t *testing.T) {
 		if len(tool.debian) > 0 || tool.script != "" {
 			continue
 		}
+		if tool.maven != "" {
+			if _, err := os.Stat(filepath.Join(tool.maven, pom)); err != nil {
+				t.Errorf("%s: %v", tool.name, err)
+			}
+			continue
+		}
 		if tool.npm != "" {
 			if !strings.HasPrefix(tool.integrity, "sha512-") || !strings.Contains(tool.npm, "@") {
 				t.Errorf("%s: wanted the npm package with its version and its digest, found %q and %q", tool.name, tool.npm, tool.integrity)

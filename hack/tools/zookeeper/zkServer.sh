@@ -1,5 +1,5 @@
 #!/bin/sh
-# Starts the ZooKeeper of zookeeper-debian, which lies in the same folder, or, in an image, at the root, as ZooKeeper's own
+# Starts the ZooKeeper of zookeeper-3.9 with the Java of zookeeper-debian, which lie in the same folder, as ZooKeeper's own
 # script of this name does:
 #   zkServer.sh start-foreground FILE.cfg
 # SERVER_JVMFLAGS has the flags of Java.
@@ -8,18 +8,8 @@ if [ "$#" != 2 ] || [ "$1" != start-foreground ]; then
   echo "usage: $0 start-foreground FILE.cfg" >&2
   exit 2
 fi
-root=${0%/*}/zookeeper-debian
-[ -d "$root" ] || root=
-classes=
-for jar in "$root"/usr/share/java/*.jar; do
-  # Of the log backends, only the one that needs no file.
-  case "${jar##*/}" in
-  slf4j-api* | slf4j-simple*) ;;
-  slf4j-*) continue ;;
-  esac
-  classes=$classes:$jar
-done
-for java in "$root"/usr/lib/jvm/java-*/bin/java; do
+here=${0%/*}
+for java in "$here"/zookeeper-debian/usr/lib/jvm/java-*/bin/java; do
   # shellcheck disable=SC2086 # each flag is a word
-  exec "$java" ${SERVER_JVMFLAGS:-} -cp "$classes" org.apache.zookeeper.server.quorum.QuorumPeerMain "$2"
+  exec "$java" ${SERVER_JVMFLAGS:-} -cp "$here/zookeeper-3.9/*" org.apache.zookeeper.server.quorum.QuorumPeerMain "$2"
 done

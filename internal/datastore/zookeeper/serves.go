@@ -1,12 +1,13 @@
 package zookeeper
 
-import "context"
+import (
+	"context"
 
-// Serves reports whether a server serves requests, and so knows a leader. It speaks plain text.
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+)
+
+// Serves reports whether a server serves requests in plain text, and so knows a leader.
 func Serves(ctx context.Context, endpoint string) bool {
-	answer, err := command(ctx, endpoint, "srvr")
-	if err == nil {
-		_, err = readHealth(answer)
-	}
+	_, err := New(plan.Plan{}, 0).healthOf(ctx, endpoint)
 	return err == nil
 }
