@@ -136,6 +136,7 @@ const (
 	RPCSessionCreate  RPC = "SessionCreate"
 	RPCSessionRenew   RPC = "SessionRenew"
 	RPCSessionDestroy RPC = "SessionDestroy"
+	RPCSessionList    RPC = "SessionList"
 	RPCStatusLeader   RPC = "StatusLeader"
 	RPCStatusPeers    RPC = "StatusPeers"
 	RPCAgentSelf      RPC = "AgentSelf"
@@ -170,8 +171,9 @@ type Store struct {
 	TLS, Addresses, MemberIndex, Multiplexed, SessionTimeout bool
 	// Auth are the keys that the Secret of spec.target.auth must have; without any, spec.target.auth is refused.
 	Auth []string
-	// LeaseTTL limits lease.ttlSeconds.
+	// LeaseTTL limits lease.ttlSeconds, and MaxLeases the leases that the requests of a run grant, renew or revoke.
 	LeaseTTL     TTLLimits
+	MaxLeases    int64
 	Disturbances []DisturbanceType
 	// StopRules are those of guard.stopOn. Alarm and Quota are on by default, and have no effect on a store that reports
 	// neither.
@@ -251,7 +253,7 @@ var stores = map[Datastore]Store{
 			// The API's own rules bound the bytes.
 			Txn: TxnLimits{MaxPuts: MaxTxnOperations, MaxBytes: math.MaxInt64},
 		},
-		LeaseTTL:  TTLLimits{1, MaxLeaseTTL},
+		LeaseTTL: TTLLimits{1, MaxLeaseTTL}, MaxLeases: MaxLeases,
 		KeyPrefix: anyPrefix,
 		Members:   []MemberSelection{MembersAll, MembersLeader, MembersFollowers},
 		TLS:       true, Auth: []string{UsernameFile, PasswordFile}, Addresses: true, MemberIndex: true, Multiplexed: true,
@@ -295,12 +297,12 @@ var stores = map[Datastore]Store{
 	Consul: {
 		Name: "Consul",
 		RPCs: []RPC{
-			RPCKVGet, RPCKVPut, RPCKVDelete, RPCTxn, RPCSessionCreate, RPCSessionRenew, RPCSessionDestroy, RPCStatusLeader, RPCStatusPeers, RPCAgentSelf,
+			RPCKVGet, RPCKVPut, RPCKVDelete, RPCTxn, RPCSessionCreate, RPCSessionRenew, RPCSessionDestroy, RPCSessionList, RPCStatusLeader, RPCStatusPeers, RPCAgentSelf,
 		},
 		Transports: []Transport{TransportClient},
 		Workloads: []Variant{
 			VariantPut, VariantRangeWhole, VariantMixed, VariantDelete, VariantTxnPuts, VariantTxnCompareAndSwap,
-			VariantLeaseGrant, VariantLeaseKeepAlive, VariantLeaseRevoke,
+			VariantLock, VariantElection, VariantLeaseGrant, VariantLeaseKeepAlive, VariantLeaseRevoke,
 		},
 		Consistencies: []Consistency{Linearizable, Leader, Serializable},
 		// A server keeps every key in memory, and rejects values above 512 KiB. A transaction has one operation beside the puts.
@@ -309,7 +311,8 @@ var stores = map[Datastore]Store{
 			MinSizeBytes:  1, MaxCount: 10_000_000, MaxValueBytes: 512 << 10, Rewrites: true,
 			Txn: TxnLimits{MaxPuts: 63, MaxBytes: 512 << 10, Base64: true},
 		},
-		LeaseTTL:  TTLLimits{10, 86_400},
+		// Leases are sessions. A server returns all sessions in one response, within seconds.
+		LeaseTTL: TTLLimits{10, 86_400}, MaxLeases: 100_000,
 		KeyPrefix: PrefixLimits{Match: `^([A-Za-z0-9_-][A-Za-z0-9._-]*/)+$`, Except: `^(vault|nomad)/`},
 		Members:   []MemberSelection{MembersAll},
 		TLS:       true, Auth: []string{TokenFile}, Addresses: true, MemberIndex: true,

@@ -68,10 +68,11 @@ func TestAdmissionRejectsAProfileForZooKeeper(t *testing.T) {
 // Consul has its own limits, and no store but ZooKeeper has a session time-out.
 func TestAdmissionRejectsForConsul(t *testing.T) {
 	for name, tc := range map[string]struct{ field, value, want string }{
-		"another workload":   {"spec.workload", `{type: Watch, watch: {}}`, "Delete, Txn or Lease for target.datastore Consul, found type Watch"},
+		"another workload":   {"spec.workload", `{type: Watch, watch: {}}`, "Delete, Txn, Lock, Election or Lease for target.datastore Consul, found type Watch"},
 		"ZooKeeper's reads":  {"spec.workload", `{type: Range, range: {consistency: SyncRead}}`, "spec.workload.range.consistency: Invalid value: must be Linearizable, Leader or Serializable for target.datastore Consul, found SyncRead"},
 		"large transactions": {"spec.workload", `{type: Txn, txn: {putsPerTransaction: 64}}`, "spec.workload.txn: Invalid value: is too large for target.datastore Consul"},
 		"short leases":       {"spec.workload", `{type: Lease, lease: {operation: Grant, ttlSeconds: 9}}`, "spec.workload.lease.ttlSeconds: Invalid value: must be 10 to 86400 for target.datastore Consul, found 9"},
+		"many leases":        {"spec.workload", `{type: Lease, lease: {operation: KeepAlive, keepAlive: {leases: 100001}}}`, "spec.workload.lease: Invalid value: must take at most 100000 leases for target.datastore Consul"},
 		"a session time-out": {"spec.load", `{requests: 1000, sessionTimeoutSeconds: 30}`, "spec.load.sessionTimeoutSeconds: Invalid value: must be absent for target.datastore Consul"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -52,7 +52,11 @@ func (r *Run) CheckStore(d spec.Datastore) error {
 		errs = append(errs, Listed("workload.consistency", r.Consistency(), row.Consistencies, d))
 	}
 	if l := r.Workload.Lease; l != nil {
-		ttl := row.LeaseTTL
+		ttl, leases := row.LeaseTTL, float64(r.LeaseCount())
+		if l.Operation == spec.LeaseGrant {
+			leases += float64(r.Load.WarmupPerSecond()) * float64(r.Load.WarmupSeconds)
+		}
+		errs = append(errs, Wanted(leases <= float64(row.MaxLeases), "workload.lease", fmt.Sprintf("at most %d leases for %s", row.MaxLeases, d), leases))
 		errs = append(errs, Wanted(l.TTLSeconds >= ttl.Least && l.TTLSeconds <= ttl.Most, "workload.lease.ttlSeconds", fmt.Sprintf("%d to %d for %s", ttl.Least, ttl.Most, d), l.TTLSeconds))
 	}
 	if r.Keys().Count > 0 {

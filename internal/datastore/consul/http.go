@@ -32,17 +32,25 @@ type request struct {
 	rpc          spec.RPC
 	method, path string
 	body         []byte
+	// decode reads the body of a success, if it is set.
+	decode func(io.Reader) error
 }
 
-const kvPath = "/v1/kv/"
+const kvPath, txnPath = "/v1/kv/", "/v1/txn"
 
 // pathOf is the path of a key, which may have any name.
 func pathOf(key string) string { return kvPath + (&url.URL{Path: key}).EscapedPath() }
 
-func get(rpc spec.RPC, path string) request { return request{rpc, http.MethodGet, path, nil} }
+func get(rpc spec.RPC, path string) request {
+	return request{rpc: rpc, method: http.MethodGet, path: path}
+}
 
 func put(rpc spec.RPC, path string, body []byte) request {
-	return request{rpc, http.MethodPut, path, body}
+	return request{rpc: rpc, method: http.MethodPut, path: path, body: body}
+}
+
+func remove(path string) request {
+	return request{rpc: spec.RPCKVDelete, method: http.MethodDelete, path: path}
 }
 
 const (
@@ -99,8 +107,11 @@ func (l *link) send(ctx context.Context, endpoint string, r request, most int64)
 		return nil, false, err
 	}
 	defer response.Body.Close()
-	body, err = io.ReadAll(io.LimitReader(response.Body, most))
-	found = response.StatusCode == http.StatusOK
+	if found = response.StatusCode == http.StatusOK; found && r.decode != nil {
+		err = r.decode(response.Body)
+	} else {
+		body, err = io.ReadAll(io.LimitReader(response.Body, most))
+	}
 	switch {
 	case err != nil:
 	case !found && response.StatusCode != http.StatusNotFound:
@@ -201,8 +212,9 @@ var (
 	temporary = []error{errNoAnswer, io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, syscall.EHOSTUNREACH, syscall.ENETUNREACH}
 )
 
-// whileElecting are parts of what servers answer while they elect a leader: those that forward a request, and the leader itself.
-var whileElecting = []string{"No cluster leader", "rpc error", "leadership", "not the leader", "Not ready to serve", "raft apply failed"}
+// whileElecting are parts of what servers answer while they elect a leader, and a little after that: those that forward a
+// request, and the leader itself.
+var whileElecting = []string{"Missing node registration", "No cluster leader", "rpc error", "leadership", "not the leader", "Not ready to serve", "raft apply failed"}
 
 // kind is what the driver knows about an error.
 type kind struct {

@@ -1,12 +1,15 @@
 package consul
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -50,6 +53,7 @@ func TestCodesOfErrors(t *testing.T) {
 		"a leader that steps down": {&refusal{500, "raft apply failed: leadership lost while committing log"}, load.CodeUnavailable, true},
 		"a leader that was":        {&refusal{500, "node is not the leader"}, load.CodeUnavailable, true},
 		"a new leader":             {&refusal{500, "Not ready to serve consistent reads"}, load.CodeUnavailable, true},
+		"a leader without nodes":   {&refusal{500, "Missing node registration"}, load.CodeUnavailable, true},
 		"another error":            {&refusal{500, "disk full"}, "Unknown", false},
 		"without a right":          {&refusal{403, "Permission denied"}, "PermissionDenied", false},
 		"a token that is gone":     {&refusal{500, "rpc error making call: ACL not found"}, "PermissionDenied", false},
@@ -145,7 +149,7 @@ func TestAReadThatIsSentTwiceHasFailed(t *testing.T) {
 	var requests atomic.Int64
 	address := answering(t, func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasPrefix(r.URL.Path, kvPath) || requests.Add(1) != 2 {
-			fmt.Fprint(w, "[]")
+			fmt.Fprint(w, "[{}]")
 			return
 		}
 		hangUp(t, w)
@@ -163,5 +167,96 @@ func TestAReadThatIsSentTwiceHasFailed(t *testing.T) {
 	}
 	if sent := d.Requests()[spec.RPCKVGet][results.PhaseMeasured]; codes[0] != "" || codes[1] != load.CodeUnavailable || codes[2] != "" || sent != 4 {
 		t.Errorf("%d requests with the codes %q, wanted 4, and the second as Unavailable", sent, codes)
+	}
+}
+
+// A server may answer requests of the load with anything: only what Consul answers is a success.
+func TestAnswersToTheLoad(t *testing.T) {
+	var answer atomic.Pointer[string]
+	answer.Store(new("true"))
+	var changes atomic.Int64
+	d := addressedTo(t, answering(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet {
+			changes.Add(1)
+		}
+		status, body, _ := strings.Cut(*answer.Load(), " ")
+		if strings.Contains(r.URL.RawQuery, "consistent") {
+			status, body = "200", `[{"ModifyIndex": 7}]`
+		}
+		code, _ := strconv.Atoi(status)
+		w.WriteHeader(max(code, 200))
+		fmt.Fprint(w, body)
+	}))
+	c, err := d.Connect(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		operation    spec.Operation
+		answer, code string
+		lost         bool
+	}{
+		{spec.OperationPut, "200 true", "", false},
+		{spec.OperationPut, "200 false", codeUnknown, false},
+		{spec.OperationPut, "413 too large", codeTooLarge, false},
+		{spec.OperationRange, `200 [{"Value": "eA=="}]`, "", false},
+		{spec.OperationRange, "200 [", codeUnknown, false},
+		{spec.OperationRange, "200 []", codeUnknown, false},
+		{spec.OperationRange, "404 ", load.CodeNotFound, false},
+		{spec.OperationDelete, "200 true", "", false},
+		{spec.OperationDelete, "200 <html>", codeUnknown, false},
+		{spec.OperationCompareAndSwap, "200 true", "", false},
+		{spec.OperationCompareAndSwap, "200 false", "", true},
+		{spec.OperationCompareAndSwap, "429 limit", "ResourceExhausted", false},
+		{spec.OperationTxn, `200 {"Results": []}`, "", false},
+		{spec.OperationTxn, `409 {"Errors": [{"OpIndex": 0, "What": "Permission denied"}]}`, codeDenied, false},
+		{spec.OperationLeaseGrant, `200 {"ID": "a"}`, "", false},
+		{spec.OperationLeaseGrant, "200 {}", codeUnknown, false},
+		{spec.OperationSTM, "200 true", load.CodeUnimplemented, false},
+	} {
+		answer.Store(&tc.answer)
+		var response load.Response
+		c.Do(t.Context(), &load.Request{
+			Operation: tc.operation, Key: []byte("a"), Value: []byte("x"), Pairs: []load.Pair{{Key: []byte("a")}}, Consistency: spec.Serializable, Needs: 1, Timeout: 10 * time.Second,
+		}, &response)
+		if response.Code != tc.code || response.Lost != tc.lost || response.Received < response.Sent || response.Sent == 0 {
+			t.Errorf("%s answered by %q: %+v, wanted %q, lost %t", tc.operation, tc.answer, response, tc.code, tc.lost)
+		}
+	}
+	if n := changes.Load(); n != 12 {
+		t.Errorf("%d requests were changes, wanted 12", n)
+	}
+}
+
+// The body of a transaction is JSON that Consul decodes.
+func TestTransactionOfPuts(t *testing.T) {
+	pairs := []load.Pair{{Key: []byte("etcdbench/1/0"), Value: []byte{0, 255, '"'}}, {Key: []byte("etcdbench/1/1"), Value: nil}}
+	var steps []struct {
+		KV struct {
+			Verb, Key string
+			Value     []byte
+		}
+	}
+	if err := json.Unmarshal(setAll(pairs), &steps); err != nil || len(steps) != len(pairs) {
+		t.Fatal(steps, err)
+	}
+	for i, p := range pairs {
+		if step := steps[i].KV; step.Verb != "set" || step.Key != string(p.Key) || !bytes.Equal(step.Value, p.Value) {
+			t.Errorf("found %+v, wanted %+v", step, p)
+		}
+	}
+}
+
+// A pod that creates no session could renew none.
+func TestFewerLeasesThanPods(t *testing.T) {
+	for leases, refused := range map[int64]bool{2: true, 3: false} {
+		p := plan.Plan{Target: plan.Target{Endpoints: []string{answering(t, func(http.ResponseWriter, *http.Request) {})}}}
+		p.Load.Pods, p.Workload = 3, spec.Workload{Type: spec.WorkloadLease, Lease: &spec.Lease{Operation: spec.LeaseKeepAlive, KeepAlive: &spec.KeepAlive{Leases: leases}}}
+		d := New(p, 0)
+		_, _, err := d.Preflight(t.Context())
+		if failure := load.FailureOf(err); (failure.Reason == results.FailureInvalidPlan) != refused {
+			t.Errorf("%d leases: %v", leases, err)
+		}
+		_ = d.Close()
 	}
 }

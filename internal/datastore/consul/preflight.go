@@ -72,6 +72,9 @@ func (d *Driver) preflight(ctx context.Context) (*results.Target, members.View, 
 	if _, err := d.credentials(); err != nil {
 		return nil, members.View{}, err
 	}
+	if err := d.checkShare(); err != nil {
+		return nil, members.View{}, err
+	}
 	all, skipped, err := remote.Ask(ctx, d.addresses, passes, d.explain, d.healthOf)
 	if err != nil {
 		return nil, members.View{}, err
@@ -124,12 +127,15 @@ func (d *Driver) guard(ctx context.Context) error {
 }
 
 // checkRights sends a transaction that changes nothing, because the marker never has this index. Consul checks the rights on
-// each key first.
+// each key first. Those on sessions are checked by the use of one.
 func (d *Driver) checkRights(ctx context.Context) error {
 	if d.index > 0 {
 		return nil
 	}
 	_, err := kv{d}.DeleteIf(ctx, ownership.Key{Name: d.run.Marker(), Version: 1}, []ownership.Key{{Name: d.run.Marker()}, {Name: d.run.PodKey()}})
+	if err == nil && d.plan.UsesLeases() {
+		err = d.checkSessions(ctx)
+	}
 	return err
 }
 

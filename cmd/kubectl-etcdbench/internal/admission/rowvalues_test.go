@@ -44,7 +44,7 @@ func valuesOf(t *testing.T, s *Schema[v1alpha1.EtcdBenchmark]) (all []value) {
 	all = append(all, limits()...)
 	all = append(all, transactions()...)
 	all = append(all, consistencies(enumOf(t, object, "workload.range.consistency"))...)
-	all = append(all, leaseTimes()...)
+	all = append(all, leases()...)
 	all = append(all, simple("a session time-out", "spec.load.sessionTimeoutSeconds", "load.sessionTimeoutSeconds",
 		func(row spec.Store) bool { return row.SessionTimeout }, "load.sessionTimeoutSeconds", "1"))
 	all = append(all, targets(enumOf(t, object, "target.members"))...)
@@ -250,8 +250,21 @@ func consistencies(names []string) (all []value) {
 	return all
 }
 
-// leaseTimes are the times to live of leases, on both sides of the limits of every row.
-func leaseTimes() (all []value) {
+// leases are the times to live and the numbers of leases, on both sides of the limits of every row.
+func leases() (all []value) {
+	for _, n := range []int64{100_000, 100_001, spec.MaxLeases} {
+		for name, edits := range map[string]map[string]string{
+			"granted":                {"workload": "{type: Lease, lease: {operation: Grant}}", "load": fmt.Sprintf("{requests: %d}", n)},
+			"granted with a warm-up": {"workload": "{type: Lease, lease: {operation: Grant}}", "load": fmt.Sprintf("{requests: %d, warmupSeconds: 10, rate: {perSecond: 1000}}", n-10_000), "timeoutSeconds": "2000"},
+			"revoked":                {"workload": "{type: Lease, lease: {operation: Revoke}}", "load": fmt.Sprintf("{requests: %d}", n)},
+			"renewed":                {"workload": fmt.Sprintf("{type: Lease, lease: {operation: KeepAlive, keepAlive: {leases: %d}}}", n)},
+		} {
+			all = append(all, value{fmt.Sprintf("%d leases %s", n, name), edits, func(d spec.Datastore, row spec.Store) []condition {
+				grants := slices.Contains(row.Workloads, spec.VariantLeaseGrant)
+				return []condition{{"spec.workload", "workload", grants}, {"spec.workload.lease", "workload.lease", n <= row.MaxLeases || !grants && d != lake}}
+			}})
+		}
+	}
 	for _, seconds := range []int64{1, 9, 10, 86_400, 86_401, spec.MaxLeaseTTL} {
 		edits := map[string]string{"workload": fmt.Sprintf("{type: Lease, lease: {operation: Grant, ttlSeconds: %d}}", seconds)}
 		all = append(all, value{fmt.Sprintf("leases of %d s", seconds), edits, func(d spec.Datastore, row spec.Store) []condition {
