@@ -130,7 +130,8 @@ var tables = map[string]map[string]struct {
 	kind    Kind
 	heading string
 }{
-	"docs/results.md":   {"stages": {"stage of a run", "stage"}, "ends": {"end of a run", "reason of `Finished`"}, "keys": {"keys in the target (condition Cleaned)", "reason of `Cleaned`"}},
+	"docs/results.md":   {"stages": {"stage of a run", "stage"}},
+	"docs/reasons.md":   {"ends": {"end of a run", "reason of `Finished`"}, "keys": {"keys in the target (condition Cleaned)", "reason of `Cleaned`"}},
 	"docs/suites.md":    {"suites": {"end of a suite, or of one of its runs", "reason"}},
 	"docs/verdict.md":   {"concerns": {"concern about the whole run", "reason"}},
 	"docs/compare.md":   {"comparisons": {comparison, "reason of `Unknown`"}},
