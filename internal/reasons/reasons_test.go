@@ -172,7 +172,7 @@ func TestTheTablesInTheDocumentation(t *testing.T) {
 // written are tables with more columns, which are written by hand: they have the same reasons.
 func TestTablesWrittenByHandHaveTheSameReasons(t *testing.T) {
 	for kind, head := range map[Kind]string{
-		verdict: "| `Passed` | reason |", "cause in status.summary.validity": "| cause | found if |", "evidence (where the time went)": "| resource | named if |", "state of a search for the highest rate": "| state | meaning | exit status |",
+		verdict: "| `Passed` | reason |", "cause in status.summary.validity": "| cause | found if |", "evidence (where the time went)": "| resource | named if |", "state of a search for the highest rate": "| state | meaning | what to do |",
 	} {
 		data, err := os.ReadFile(filepath.Join(root, kind.Page()))
 		if err != nil {
