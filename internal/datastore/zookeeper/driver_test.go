@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -121,12 +122,25 @@ func TestErrorsHaveTheNamesOfOtherStores(t *testing.T) {
 		load.CodeNotFound:         {zk.ErrNoNode},
 		"AlreadyExists":           {zk.ErrNodeExists},
 		"PermissionDenied":        {zk.ErrNoAuth},
+		"ResourceExhausted":       {errors.New("unknown error: -125"), errors.New("unknown error: -127")},
+		"Unauthenticated":         {zk.ErrAuthFailed, errors.New("unknown error: -124")},
 		"Unknown":                 {zk.ErrBadVersion, errors.New("another")},
 	} {
 		for _, err := range errs {
 			if got := codeOf(err); got != want {
 				t.Errorf("%v: wanted %s, found %s", err, want, got)
 			}
+		}
+	}
+}
+
+// A request that times out while its session has no connection has found the server unavailable.
+func TestATimeoutWithoutAConnectionIsUnavailable(t *testing.T) {
+	for code, lost := range map[string]time.Time{load.CodeDeadlineExceeded: {}, load.CodeUnavailable: time.Now().Add(-time.Second)} {
+		var resp load.Response
+		(&conn{session: &session{lost: lost}}).fail(context.DeadlineExceeded, &load.Request{}, &resp)
+		if resp.Code != code || resp.Detail == "" {
+			t.Errorf("lost at %v: wanted %s, found %+v", lost, code, resp)
 		}
 	}
 }
