@@ -145,6 +145,28 @@ func TestATimeoutWithoutAConnectionIsUnavailable(t *testing.T) {
 	}
 }
 
+// The ends of sessions, and transactions, that are larger than a server's jute.maxbuffer break an ensemble for good.
+func TestWhatBreaksAnEnsembleStaysSmall(t *testing.T) {
+	row, _ := spec.ZooKeeper.Store()
+	longest := tree{root: "/" + strings.Repeat("p", 255), names: int(row.Contest.MaxNames)}
+	own := len(longest.name(longest.names-1)+"/"+fmt.Sprintf("%06d-", 1_000_000)) + sequenceDigits
+	if bytes := own * int(row.Contest.ClientsPerConnection); bytes >= 64<<10 {
+		t.Errorf("the ephemeral znodes of a session have %d bytes", bytes)
+	}
+	if bytes := mostBytes; bytes >= 256<<10 || row.Keys.Txn.MaxBytes > 256<<10 {
+		t.Errorf("a transaction may have %d bytes, or %d", bytes, row.Keys.Txn.MaxBytes)
+	}
+	keys, values := spec.Keys{SizeBytes: 8}, spec.Values{SizeBytes: 4_096}
+	puts := 0
+	for row.Keys.Txn.Accept(puts+1, keys, values) {
+		puts++
+	}
+	put := zk.CreateRequest{Path: longest.root + "/00000/000", Data: make([]byte, values.SizeBytes), Acl: everybody}
+	if bytes := puts * (len(put.Path) + len(put.Data) + 2*opBytes); puts == 0 || bytes >= 256<<10 {
+		t.Errorf("%d puts have %d bytes", puts, bytes)
+	}
+}
+
 // Impossible lengths of a broken server must not reach go-zookeeper's decoder, which trusts them.
 func TestResponsesOfImpossibleLengthsEndTheConnection(t *testing.T) {
 	frame := func(length uint32, body int) []byte {
