@@ -91,9 +91,9 @@ type Load struct {
 	// +kubebuilder:validation:Maximum=600
 	RequestTimeoutSeconds int32 `json:"requestTimeoutSeconds,omitempty"`
 
-	// sessionTimeoutSeconds is the time-out, in seconds, that each session with a
-	// ZooKeeper asks for. The server may grant another one. Only for ZooKeeper.
-	// Default 30.
+	// sessionTimeoutSeconds is the time-out, in seconds, that the session of each
+	// connection asks a ZooKeeper for. The server may grant another one. Only for
+	// ZooKeeper. Default 30.
 	//
 	// +optional
 	// +kubebuilder:validation:Minimum=1

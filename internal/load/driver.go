@@ -125,6 +125,12 @@ type Resender interface {
 	Resent() uint64
 }
 
+// Resumer is a Driver whose connections have sessions, which it resumes after a loss of the connection.
+type Resumer interface {
+	// Cuts are the losses of the load's connections so far.
+	Cuts() results.Cuts
+}
+
 // Weigher is a Driver whose transport may count the bytes of bodies.
 type Weigher interface {
 	// Bodies are those of the measured requests so far, and of their responses.

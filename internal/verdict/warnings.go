@@ -51,6 +51,7 @@ func Warnings(b *v1alpha1.EtcdBenchmark, s results.Summary) []string {
 	w.ofQueue(b.Status.Admission)
 	w.ofPods(s.Merged)
 	w.ofTokens(s.Merged.Resent)
+	w.ofSessions(s.Merged.Cuts)
 	w.ofWatchers(s.Watch)
 	for _, o := range s.Operations {
 		w.ofRequests(o)
@@ -257,6 +258,11 @@ func labels(t *results.Target, ids []string) (all []string) {
 // ofTokens warns of requests whose latency includes a login.
 func (w *warnings) ofTokens(resent uint64) {
 	w.add(resent > 0, "the target refused the token of requests %s times: client pods logged in again and sent those requests again, and their latency includes that", text.Grouped(resent))
+}
+
+// ofSessions warns of sessions whose connections were lost.
+func (w *warnings) ofSessions(cuts results.Cuts) {
+	w.add(cuts.Count > 0, "sessions of the load lost their connection %s; the longest pause was %s", text.Plural(cuts.Count, "time"), text.Duration(cuts.Longest))
 }
 
 // ofQueue warns of earlier runs that may have deleted their keys in the window.

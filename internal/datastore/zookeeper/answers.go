@@ -20,20 +20,11 @@ func (d *Driver) Answers(ctx context.Context) bool {
 }
 
 func (d *Driver) answers(ctx context.Context, endpoint string) bool {
-	s, err := d.open(ctx, controlFrame, endpoint)
+	s, err := d.open(ctx, controlTimeout, controlFrame, endpoint)
 	if err != nil {
 		return false
 	}
 	defer s.close()
-	done := make(chan error, 1)
-	go func() {
-		_, err := s.Sync(d.tree.root)
-		done <- err
-	}()
-	select {
-	case err := <-done:
-		return err == nil
-	case <-ctx.Done():
-		return false
-	}
+	_, err = within(ctx, func() (string, error) { return s.Sync(d.tree.root) })
+	return err == nil
 }

@@ -2,6 +2,7 @@ package zookeeper
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/secrets"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
@@ -33,11 +35,30 @@ type health struct {
 // healthOf requests a server's health by srvr, the only command that is always allowed.
 func (d *Driver) healthOf(ctx context.Context, endpoint string) (health, error) {
 	d.requests.Add(spec.RPCServer, load.PhaseOf(ctx))
-	answer, err := command(ctx, endpoint, "srvr")
-	if err != nil {
+	answer, err := d.command(ctx, endpoint, "srvr")
+	switch {
+	case d.plan.Target.TLS != nil && errors.Is(hungUp(err), errHungUp):
+		return health{}, secrets.ErrServesPlain
+	case d.plan.Target.TLS == nil && err != nil && servesTLS(ctx, endpoint):
+		// It waits for the rest of a handshake.
+		return health{}, secrets.ErrServesTLS
+	case err != nil:
 		return health{}, err
 	}
 	return readHealth(answer)
+}
+
+// servesTLS reports whether an address takes part in a handshake. Nothing else is sent to it.
+func servesTLS(ctx context.Context, endpoint string) bool {
+	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
+	defer cancel()
+	c, err := (&tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}}).DialContext(ctx, "tcp", endpoint)
+	if err == nil {
+		return c.Close() == nil
+	}
+	// An alert of the server: it wants a client certificate.
+	alert, ok := errors.AsType[*net.OpError](err)
+	return ok && alert.Op == "remote error"
 }
 
 // readHealth reads the answer to srvr.
@@ -74,10 +95,10 @@ const (
 )
 
 // command sends a four-letter command and returns the response.
-func command(ctx context.Context, endpoint, name string) (string, error) {
+func (d *Driver) command(ctx context.Context, endpoint, name string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
 	defer cancel()
-	c, err := (&net.Dialer{}).DialContext(ctx, "tcp", endpoint)
+	c, err := d.connect(ctx, endpoint)
 	if err != nil {
 		return "", err
 	}
@@ -97,7 +118,7 @@ const adminPort = "8080"
 // mostConnections returns a server's maxClientCnxns: how many connections it accepts from one address. 0 is no limit;
 // known is false if the server does not report it.
 func (d *Driver) mostConnections(ctx context.Context, endpoint string) (most int, known bool) {
-	answer, err := command(ctx, endpoint, "conf")
+	answer, err := d.command(ctx, endpoint, "conf")
 	if err != nil {
 		return 0, false
 	}
@@ -111,19 +132,31 @@ func (d *Driver) mostConnections(ctx context.Context, endpoint string) (most int
 	if err != nil {
 		return 0, false
 	}
-	return askAdmin(ctx, "http://"+net.JoinHostPort(host, adminPort)+"/commands/configuration")
+	url := "http://" + net.JoinHostPort(host, adminPort) + "/commands/configuration"
+	if most, known = askAdmin(ctx, url, nil); known {
+		return most, true
+	}
+	creds, err := d.credentials()
+	if err != nil || creds.TLS == nil {
+		return 0, false
+	}
+	return askAdmin(ctx, "https"+strings.TrimPrefix(url, "http"), creds.TLS.Config)
 }
 
 // askAdmin reads maxClientCnxns from AdminServer.
-func askAdmin(ctx context.Context, url string) (most int, known bool) {
+func askAdmin(ctx context.Context, url string, config *tls.Config) (most int, known bool) {
 	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return 0, false
 	}
+	if config != nil {
+		// AdminServer compares it with the name in the handshake.
+		request.Host = config.ServerName
+	}
 	client := http.Client{
-		Transport:     &http.Transport{DisableKeepAlives: true},
+		Transport:     &http.Transport{DisableKeepAlives: true, TLSClientConfig: config.Clone()},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	response, err := client.Do(request)

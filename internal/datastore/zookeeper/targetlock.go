@@ -2,7 +2,6 @@ package zookeeper
 
 import (
 	"context"
-	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -36,18 +35,7 @@ func (l targetLock) MakeLock(ctx context.Context, content []byte) (made bool, er
 		return false, err
 	}
 	s.setPhase(ctx)
-	done := make(chan error, 1)
-	go func() {
-		_, err := s.Create(lockNode, content, zk.FlagEphemeral, everybody)
-		done <- err
-	}()
-	select {
-	case err = <-done:
-	case <-time.After(answerTimeout):
-		err = errNoAnswer
-	case <-ctx.Done():
-		err = ctx.Err()
-	}
+	_, err = within(ctx, func() (string, error) { return s.Create(lockNode, content, zk.FlagEphemeral, l.driver.lockACL()) })
 	switch err {
 	case zk.ErrNodeExists:
 		return false, nil
@@ -64,11 +52,19 @@ func (d *Driver) lockSession(ctx context.Context) (*session, error) {
 	if d.locking != nil {
 		return d.locking, nil
 	}
-	s, err := d.open(ctx, controlFrame, d.plan.Target.Endpoints...)
+	s, err := d.open(ctx, controlTimeout, controlFrame, d.plan.Target.Endpoints...)
 	if err == nil {
 		d.locking = s
 	}
 	return s, err
+}
+
+// lockACL lets every run see who holds the lock.
+func (d *Driver) lockACL() []zk.ACL {
+	if d.plan.Target.Auth == nil {
+		return everybody
+	}
+	return append(zk.WorldACL(zk.PermRead), d.acl()...)
 }
 
 // RenewLock implements ownership.LockStore: the session of the lock renews it.
