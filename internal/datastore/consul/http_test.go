@@ -120,6 +120,27 @@ func TestAnAnswerThatIsNoList(t *testing.T) {
 	}
 }
 
+// The start of a list that broke off is not the list.
+func TestAListOfSessionsThatBreaksOff(t *testing.T) {
+	var asked atomic.Int64
+	d := addressedTo(t, answering(t, func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `[{"ID": "a", "Name": "etcdbench u pod 0"}, {"ID": "b", "Name": "etcdbench v pod 0"}`)
+		if asked.Add(1) == 1 {
+			_ = http.NewResponseController(w).Flush()
+			panic(http.ErrAbortHandler)
+		}
+		fmt.Fprint(w, `, {"ID": "c", "Name": "etcdbench u pod 1"}]`)
+	}))
+	ids, err := (kv{d}).sessions(t.Context(), "u")
+	if err != nil || !slices.Equal(ids, []string{"a", "c"}) {
+		t.Errorf("found %q, %v", ids, err)
+	}
+	d = addressedTo(t, answering(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"error": "no"}`) }))
+	if ids, err := (kv{d}).sessions(t.Context(), "u"); !errors.Is(err, errNotConsul) {
+		t.Errorf("found %q, %v", ids, err)
+	}
+}
+
 // Keys of others may have any name.
 func TestNamesOfOthers(t *testing.T) {
 	const name = "a b/%zz?x=1#y"
