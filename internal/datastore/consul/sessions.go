@@ -20,7 +20,11 @@ import (
 // The leases of a run are sessions. Consul chooses their IDs, so only the pod that has created a session knows it. The names of
 // sessions have the UID of their run, by which another pod finds them.
 
-const sessionPath = "/v1/session/"
+const (
+	sessionPath = "/v1/session/"
+	// shortestTTL is the shortest that Consul accepts.
+	shortestTTL = 10 * time.Second
+)
 
 // session is a session as Consul returns it.
 type session struct{ ID, Name string }
@@ -98,11 +102,13 @@ func (c *conn) destroySession(ctx context.Context, req *load.Request, resp *load
 	c.change(ctx, destroy(*c.driver.preloaded(req.Lease)), resp)
 }
 
-// checkSessions creates and destroys a session at each server, for the rights on the servers' sessions.
+// checkSessions creates and destroys a session at each server, for the rights on the servers' sessions. The run does not own
+// its prefix yet, so a session that it left would only expire.
 func (d *Driver) checkSessions(ctx context.Context) error {
+	check := create(newSession(sessionsOf(d.plan.RunUID)+"check", shortestTTL))
 	for _, endpoint := range d.addresses.Loaded() {
 		err := remote.Repeat(ctx, passes, func(ctx context.Context) error {
-			body, _, err := d.sendControl(ctx, endpoint, create(d.leases.create), everything)
+			body, _, err := d.sendControl(ctx, endpoint, check, everything)
 			var made session
 			if err == nil && json.Unmarshal(body, &made) != nil {
 				err = errNotConsul
