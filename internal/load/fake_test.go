@@ -125,6 +125,8 @@ func (d *fakeDriver) View(context.Context) members.View {
 
 func (d *fakeDriver) Requests() map[spec.RPC]map[results.Phase]uint64 { return d.counter.Counts() }
 
+func (d *fakeDriver) Cuts() results.Cuts { return results.Cuts{Count: 2, Longest: time.Second} }
+
 func (d *fakeDriver) Bodies() results.Bodies { return d.bodies.Counts() }
 
 func (d *fakeDriver) Close() error {
