@@ -1,18 +1,19 @@
 package consul
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/remote"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
@@ -161,40 +162,19 @@ const (
 	// revokeBlock is how many sessions at most are destroyed before the driver checks again whether it may go on. They wait for
 	// the few connections of the driver, within the time of one request.
 	revokeBlock = 100
-	// revokeAttempts is how often the revocation begins again: a request that timed out can still arrive after it.
-	revokeAttempts = 3
 )
 
-// Revoke implements ownership.Revoker. It destroys the run's sessions until the list is empty.
+// Revoke implements ownership.Revoker. It destroys the run's sessions.
 func (c *claims) Revoke(ctx context.Context, check func(context.Context) error) (revoked int64, err error) {
-	for attempt := 1; c.sessions; attempt++ {
-		left, err := kv{c.driver}.sessions(ctx, c.Run.UID)
-		if err != nil || len(left) == 0 {
-			return revoked, err
-		}
-		if attempt > revokeAttempts {
-			return revoked, fmt.Errorf("%d sessions of the run are left, such as %s", len(left), left[0])
-		}
-		for block := range slices.Chunk(left, revokeBlock) {
-			// A transaction cannot guard this.
-			if err := check(ctx); err != nil {
-				return revoked, err
-			}
-			began := time.Now()
-			for _, err := range remote.All(block, func(i int) error {
-				_, err := kv{c.driver}.change(ctx, destroy(block[i]))
-				return err
-			}) {
-				if err != nil {
-					return revoked, err
-				}
-			}
-			revoked += int64(len(block))
-			// Half of the time is left to other users of the target.
-			if err := load.Pause(ctx, time.Since(began)); err != nil {
-				return revoked, err
-			}
-		}
+	if !c.sessions {
+		return 0, nil
 	}
-	return revoked, nil
+	own := kv{c.driver}
+	list := func(ctx context.Context) ([]string, error) { return own.sessions(ctx, c.Run.UID) }
+	return ownership.RevokeAll(ctx, check, revokeBlock, list, func(ctx context.Context, some []string) error {
+		return cmp.Or(remote.All(some, func(i int) error {
+			_, err := own.change(ctx, destroy(some[i]))
+			return err
+		})...)
+	})
 }
