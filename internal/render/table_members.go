@@ -1,11 +1,13 @@
 package render
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
@@ -30,6 +32,9 @@ func (t *table) members() {
 	}
 	if known {
 		t.section(durations)
+		if store, _ := t.b.Spec.Target.Datastore.Store(); store.CutTimes {
+			t.sentence("  ", fmt.Sprintf("%s servers report times cut to whole milliseconds: a mean below %s is unknown.", store.Name, text.Duration(results.LeastCutMean)))
+		}
 		t.section(sizes)
 		t.section(work)
 	}
