@@ -138,7 +138,7 @@ deploy: tools-helm ## Install or upgrade the operator IMG with Helm in that clus
 	hack/deploy.sh
 
 .PHONY: e2e
-e2e: build tools-helm tools-prometheus tools-kine ## Run the end-to-end tests on a real cluster, as root; LEVEL=all runs all and writes docs/reliability.md.
+e2e: build tools-helm tools-prometheus tools-kine tools-stores tools-java-base ## Run the end-to-end tests on a real cluster, as root; LEVEL=all runs all and writes docs/reliability.md.
 	go test -tags=e2e -count=1 -v -timeout $(if $(filter all,$(LEVEL)),90m,35m) ./hack/e2e -args -level=$(LEVEL)
 
 ##@ Develop
@@ -166,15 +166,15 @@ reference: tools-crd-ref-docs ## Write docs/api.md from the API's comments.
 	  --templates-dir=hack/reference/templates --renderer=markdown --output-path=docs/api.md --max-depth=20 --log-level=ERROR
 
 .PHONY: perf
-perf: build tools-etcd tools-benchmark tools-benchmark-3.7 tools-stores ## Compare our clients with etcd's tool and h2load, and those of all stores; write docs/performance.md.
+perf: build tools-etcd tools-benchmark tools-benchmark-3.7 tools-stores ## Compare our clients with etcd's tool and h2load, and those of all stores; write hack/perf/results.md.
 	go run ./hack/perf clients
 
 .PHONY: perf-memory
-perf-memory: build tools-etcd tools-benchmark tools-benchmark-3.7 ## Measure the memory of 10 M requests and of 10,000 connections; write docs/performance.md.
+perf-memory: build tools-etcd tools-benchmark tools-benchmark-3.7 ## Measure the memory of 10 M requests and of 10,000 connections; write hack/perf/results.md.
 	go run ./hack/perf memory
 
 .PHONY: perf-parity
-perf-parity: build tools-etcd tools-benchmark tools-benchmark-3.7 ## Compare throughput and p50 of each load of etcd's tool with ours; write docs/performance.md.
+perf-parity: build tools-etcd tools-benchmark tools-benchmark-3.7 ## Compare throughput and p50 of each load of etcd's tool with ours; write hack/perf/results.md.
 	go run ./hack/perf parity
 
 # SCALE_FLAGS are more flags of `make scale`; go run ./hack/scale --help lists them.

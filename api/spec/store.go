@@ -177,6 +177,7 @@ type Store struct {
 	// LeaseTTL limits lease.ttlSeconds, and MaxLeases the leases that the requests of a run grant, renew or revoke.
 	LeaseTTL     TTLLimits
 	MaxLeases    int64
+	Contest      ContestLimits
 	Disturbances []DisturbanceType
 	// StopRules are those of guard.stopOn. Alarm and Quota are on by default, and have no effect on a store that reports
 	// neither.
@@ -220,6 +221,13 @@ func (l TxnLimits) Accept(puts int, k Keys, v Values) bool {
 	return puts <= int(l.MaxPuts) && int64(puts)*(int64(k.SizeBytes)+value+TxnPutBytes) <= l.MaxBytes
 }
 
+// ContestLimits are the names for which clients may contend, and the clients on one connection that may contend for them. The
+// zero value accepts none.
+type ContestLimits struct{ MaxNames, ClientsPerConnection int32 }
+
+// anyContest is every contest that the API accepts.
+var anyContest = ContestLimits{MaxNames: 1_000_000, ClientsPerConnection: 1_000_000}
+
 // TTLLimits are the times to live of leases that a store accepts, in seconds. The zero value accepts none.
 type TTLLimits struct{ Least, Most int64 }
 
@@ -256,7 +264,7 @@ var stores = map[Datastore]Store{
 			// The API's own rules bound the bytes.
 			Txn: TxnLimits{MaxPuts: MaxTxnOperations, MaxBytes: math.MaxInt64},
 		},
-		LeaseTTL: TTLLimits{1, MaxLeaseTTL}, MaxLeases: MaxLeases,
+		LeaseTTL: TTLLimits{1, MaxLeaseTTL}, MaxLeases: MaxLeases, Contest: anyContest,
 		KeyPrefix: anyPrefix,
 		Members:   []MemberSelection{MembersAll, MembersLeader, MembersFollowers},
 		TLS:       true, Auth: []string{UsernameFile, PasswordFile}, Addresses: true, MemberIndex: true, Multiplexed: true,
@@ -282,7 +290,7 @@ var stores = map[Datastore]Store{
 			RPCAuth, RPCServer,
 		},
 		Transports:    []Transport{TransportClient},
-		Workloads:     []Variant{VariantPut, VariantRangeWhole, VariantMixed, VariantDelete, VariantTxnPuts, VariantTxnCompareAndSwap},
+		Workloads:     []Variant{VariantPut, VariantRangeWhole, VariantMixed, VariantDelete, VariantTxnPuts, VariantTxnCompareAndSwap, VariantLock, VariantElection},
 		Consistencies: []Consistency{Serializable, SyncRead},
 		// A server keeps every znode in memory, and rejects requests above 1 MiB. A znode can be created only once.
 		Keys: KeyLimits{
@@ -291,6 +299,9 @@ var stores = map[Datastore]Store{
 			// A transaction above a server's jute.maxbuffer breaks the ensemble for good.
 			Txn: TxnLimits{MaxPuts: MaxTxnOperations, MaxBytes: 256 << 10},
 		},
+		// A session whose ephemeral znodes have paths of more than jute.maxbuffer together breaks the ensemble for good, too. Within
+		// these limits they have less than 64 KiB. A folder holds the names.
+		Contest:   ContestLimits{MaxNames: 1_000, ClientsPerConnection: 200},
 		KeyPrefix: PrefixLimits{Match: `^/?([A-Za-z0-9_-][A-Za-z0-9._-]*/)+$`, Except: `^/?zookeeper/`},
 		Members:   []MemberSelection{MembersAll},
 		TLS:       true, Auth: []string{UsernameFile, PasswordFile}, Addresses: true, MemberIndex: true, Multiplexed: true, SessionTimeout: true, CutTimes: true,
@@ -316,7 +327,7 @@ var stores = map[Datastore]Store{
 			Txn: TxnLimits{MaxPuts: 63, MaxBytes: 512 << 10, Base64: true},
 		},
 		// Leases are sessions. A server returns all sessions in one response, within seconds.
-		LeaseTTL: TTLLimits{10, 86_400}, MaxLeases: 100_000,
+		LeaseTTL: TTLLimits{10, 86_400}, MaxLeases: 100_000, Contest: anyContest,
 		KeyPrefix: PrefixLimits{Match: `^([A-Za-z0-9_-][A-Za-z0-9._-]*/)+$`, Except: `^(vault|nomad)/`},
 		Members:   []MemberSelection{MembersAll},
 		TLS:       true, Auth: []string{TokenFile}, Addresses: true, MemberIndex: true,

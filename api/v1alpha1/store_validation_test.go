@@ -30,10 +30,11 @@ func TestAdmissionAcceptsZooKeeper(t *testing.T) {
 // Settings that ZooKeeper does not support are refused, and the message names the field.
 func TestAdmissionRejectsForZooKeeper(t *testing.T) {
 	for name, tc := range map[string]struct{ field, value, want string }{
-		"another workload":         {"spec.workload", `{type: STM, stm: {}}`, "spec.workload: Invalid value: must be Put, Range with delivery Whole, Mixed without inTransaction, Delete or Txn for target.datastore ZooKeeper, found type STM"},
+		"another workload":         {"spec.workload", `{type: STM, stm: {}}`, "spec.workload: Invalid value: must be Put, Range with delivery Whole, Mixed without inTransaction, Delete, Txn, Lock or Election for target.datastore ZooKeeper, found type STM"},
 		"keys written again":       {"spec.workload", `{type: Put, put: {keys: {count: 1000, distribution: Uniform}}}`, "spec.workload: Invalid value: creates each key once for target.datastore ZooKeeper: set overwrite: true"},
 		"transactions of old keys": {"spec.workload", `{type: Txn, txn: {putsPerTransaction: 10}}`, "creates each key once"},
 		"large transactions":       {"spec.workload", `{type: Txn, txn: {putsPerTransaction: 700, overwrite: true}}`, "spec.workload.txn: Invalid value: is too large for target.datastore ZooKeeper"},
+		"too many contenders":      {"spec.workload", `{type: Lock, lock: {names: 1001}}`, "names must be at most 1000, and load.clients at most 200 times load.connections"},
 		"pages":                    {"spec.workload", `{type: Range, range: {consistency: Serializable, keysPerRequest: 2, keys: {count: 10}}}`, "spec.workload.range: Invalid value: for target.datastore ZooKeeper, keysPerRequest must be 1"},
 		"a quorum":                 {"spec.workload", `{type: Range, range: {}}`, "spec.workload.range.consistency: Invalid value: must be Serializable or SyncRead for target.datastore ZooKeeper, found Linearizable (default Linearizable)"},
 		"the leader's reads":       {"spec.workload", `{type: Mixed, mixed: {readPercent: 50, consistency: Leader}}`, "spec.workload.mixed.consistency: Invalid value: must be Serializable or SyncRead for target.datastore ZooKeeper, found Leader"},

@@ -19,7 +19,7 @@ import (
 )
 
 // reliability collects how the runs with faults ended. At level all, if no test failed or was skipped, it becomes the
-// table of docs/reliability.md.
+// lists of docs/reliability.md.
 var reliability ledger
 
 // ledger collects the ends of runs from concurrent tests.
@@ -65,13 +65,13 @@ func resultWords(b *v1alpha1.EtcdBenchmark) string {
 	return "whole"
 }
 
-// The comments around the table in the document.
+// The comments around the lists in the document.
 const (
 	ledgerBegin = "<!-- faults: begin; written by `make e2e LEVEL=all` -->\n"
 	ledgerEnd   = "<!-- faults: end -->\n"
 )
 
-// write replaces the table of the document, unless a test has failed.
+// write replaces the lists of the document, unless a test has failed.
 func (l *ledger) write(t *testing.T) {
 	t.Helper()
 	if t.Failed() {
@@ -85,14 +85,14 @@ func (l *ledger) write(t *testing.T) {
 	before, rest, begins := strings.Cut(string(text), ledgerBegin)
 	_, after, ends := strings.Cut(rest, ledgerEnd)
 	if !begins || !ends {
-		t.Fatalf("%s: wanted the two comments around the table, found begin %t and end %t", path, begins, ends)
+		t.Fatalf("%s: wanted the two comments around the lists, found begin %t and end %t", path, begins, ends)
 	}
 	if err := os.WriteFile(path, []byte(before+ledgerBegin+l.markdown(time.Now())+ledgerEnd+after), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// markdown returns the table. Stages in which a fault had the same outcome share a row.
+// markdown returns a list for each outcome. Stages in which a fault had the same outcome share a line.
 func (l *ledger) markdown(now time.Time) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -106,14 +106,20 @@ func (l *ledger) markdown(now time.Time) string {
 		}
 		stages[e] = append(stages[e], stage)
 	}
-	slices.SortStableFunc(order, func(a, b ledgerEntry) int { return cmp.Compare(a.fault, b.fault) })
+	// The best outcomes come first: whole, partial, none.
+	slices.SortStableFunc(order, func(a, b ledgerEntry) int {
+		return cmp.Or(cmp.Compare(b.result, a.result), cmp.Compare(b.keys, a.keys), cmp.Compare(a.fault, b.fault))
+	})
 	var out strings.Builder
-	fmt.Fprintf(&out, "\nAll rows passed on %s, in one invocation of the tests with %d runs.\n\n| fault | stage | Finished | result | keys |\n|---|---|---|---|---|\n",
-		now.UTC().Format(time.DateOnly), len(l.entries))
+	fmt.Fprintf(&out, "\nAll passed on %s, in one invocation of the tests with %d runs.\n", now.UTC().Format(time.DateOnly), len(l.entries))
+	var last ledgerEntry
 	for _, e := range order {
+		if e.result != last.result || e.keys != last.keys {
+			fmt.Fprintf(&out, "\n**Result: %s. Keys: %s.**\n\n", e.result, e.keys)
+		}
 		slices.Sort(stages[e])
-		e.stage = strings.Join(slices.Compact(stages[e]), ", ")
-		fmt.Fprintln(&out, e)
+		fmt.Fprintf(&out, "- %s (%s): %s\n", e.fault, strings.Join(slices.Compact(stages[e]), ", "), e.reason)
+		last = e
 	}
 	out.WriteString("\n")
 	return out.String()

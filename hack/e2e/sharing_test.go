@@ -162,7 +162,7 @@ func checkAllowBesideQueue(t *testing.T) {
 // checkPodsThatNeverCome has a run whose pods no node accepts, and whose timeout is a week. It keeps no run at another
 // address waiting, and one at its own address no longer than its spec.schedulingTimeoutSeconds.
 func checkPodsThatNeverCome(t *testing.T) {
-	const limit = 30 * time.Second
+	const limit = 80 * time.Second
 	c := startSmall(t, "never")
 	other := namespace(t, "never-other")
 	never := queued(endless(newModest(c, "never", 0)))
@@ -253,8 +253,9 @@ func requireWarning(t *testing.T, b *v1alpha1.EtcdBenchmark, part string) {
 // checkKilledAfterMeasuring kills a pod that has measured everything and waits for the other one. Nothing is lost.
 func checkKilledAfterMeasuring(t *testing.T) {
 	c := startSmall(t, "killed-late")
-	b := endless(newModest(c, "killed-late", 600))
-	b.Spec.Load.Requests, b.Spec.Load.DurationSeconds = new(int64(600)), nil
+	const requests = 1200
+	b := endless(newModest(c, "killed-late", requests))
+	b.Spec.Load.Requests, b.Spec.Load.DurationSeconds = new(int64(requests)), nil
 	b = awaitMeasuring(t, create(t, b))
 	v := victim{run: b, target: c}
 	first, err := processOf(clientPod(t, v, 0).UID, "loadgen")
@@ -262,7 +263,7 @@ func checkKilledAfterMeasuring(t *testing.T) {
 		t.Fatal(err)
 	}
 	resume := freeze(t, first)
-	eventually(t, 20*time.Second, "client pod 1 to have measured", func(ctx context.Context) error {
+	eventually(t, time.Minute, "client pod 1 to have measured", func(ctx context.Context) error {
 		found, err := get(ctx, b)
 		if err != nil {
 			return err
@@ -278,8 +279,8 @@ func checkKilledAfterMeasuring(t *testing.T) {
 	resume()
 	b = awaitEnd(t, b)
 	requireReason(t, b, v1alpha1.ReasonCompleted)
-	if s := b.Status.Summary; s.Partial || s.MeasuredRequests != 600 {
-		t.Errorf("wanted all 600 requests, found %+v", s)
+	if s := b.Status.Summary; s.Partial || s.MeasuredRequests != requests {
+		t.Errorf("wanted all %d requests, found %+v", requests, s)
 	}
 	if found := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionFinished).Message; !strings.Contains(found, "had measured everything") {
 		t.Errorf("wanted a message about the killed pod, found %q", found)

@@ -204,7 +204,7 @@ func TestOneComparisonIsSavedWithTheOthers(t *testing.T) {
 }
 
 func TestReplaceSection(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "performance.md")
+	path := filepath.Join(t.TempDir(), "results.md")
 	document := "# Title\n<!-- perf:a:begin -->\nold\n<!-- perf:a:end -->\nrest <!-- perf:b:begin -->\n"
 	if err := os.WriteFile(path, []byte(document), 0o600); err != nil {
 		t.Fatal(err)
@@ -239,14 +239,14 @@ func TestChoose(t *testing.T) {
 }
 
 func TestTheDocumentHasEverySection(t *testing.T) {
-	document, err := os.ReadFile(filepath.Join("..", "..", "docs", "performance.md"))
+	document, err := os.ReadFile("results.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, section := range sections {
 		for _, mark := range []string{"begin", "end"} {
 			if want := "<!-- perf:" + section + ":" + mark + " -->\n"; !strings.Contains(string(document), want) {
-				t.Errorf("wanted the line %q in docs/performance.md", want)
+				t.Errorf("wanted the line %q in results.md", want)
 			}
 		}
 	}

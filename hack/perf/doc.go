@@ -5,6 +5,8 @@
 //	go run ./hack/perf memory
 //	go run ./hack/perf parity
 //
+// It writes its tables into results.md, and every value into out/perf.
+//
 // It may import the contracts (plan, results), an etcd client and the standard library. Every side of a comparison is
 // its own process, which is charged for its whole life. The sides alternate, so that other activity on the machine
 // affects all of them equally.

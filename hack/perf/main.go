@@ -104,7 +104,7 @@ func parse(section string, args []string, output io.Writer) (options, error) {
 	flags.IntVar(&o.size.seconds, "seconds", 0, "length of each open loop in seconds; 0 means the default of the comparison")
 	flags.IntVar(&o.size.connections, "connections", 0, "connections of the comparisons of memory per connection; 0 means 10,000")
 	flags.StringVar(&o.store, "out", filepath.Join("out", "perf", section+".json"), "`file` for every single value")
-	flags.StringVar(&o.document, "doc", filepath.Join("docs", "performance.md"), "`file` whose section gets the table; empty for none")
+	flags.StringVar(&o.document, "doc", filepath.Join("hack", "perf", "results.md"), "`file` whose section gets the table; empty for none")
 	flags.StringVar(&o.tmpfs, "tmpfs", "/dev/shm", "`folder` in memory for etcd's data")
 	flags.BoolVar(&o.list, "list", false, "list the comparisons and exit")
 	if err := flags.Parse(args); err != nil {

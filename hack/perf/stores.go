@@ -64,7 +64,10 @@ func (a *testbed) ofStore(ctx context.Context, store spec.Datastore, l load) (ou
 
 // start starts the only member of a store, with the program of bin/tools.
 func (s *server) start(ctx context.Context, how ephemeral.Store, m ephemeral.Member) error {
-	p := how.Start(m, []ephemeral.Member{m}, "perf", nil)
+	p := how.Start(m, []ephemeral.Member{m}, "perf", map[spec.Datastore]map[string]string{
+		// By default, ZooKeeper takes 60 connections from one address.
+		spec.ZooKeeper: {"maxClientCnxns": "1000"},
+	}[s.store])
 	for file, content := range p.Files {
 		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
 			return err

@@ -130,6 +130,7 @@ func catalogue() []tool {
 		{name: "etcd-3.6", module: "etcd-3.6", pkg: "go.etcd.io/etcd/server/v3", coldSeconds: 35},
 		debianZooKeeper(),
 		{name: "zookeeper-3.9", maven: "zookeeper"},
+		{name: "java-base", debian: []string{"libc6", "libgcc-s1", "libstdc++6", "zlib1g", "dash"}},
 		{name: "zkServer.sh", script: "zookeeper/zkServer.sh"},
 		debianChromium(),
 		axeCore(),

@@ -58,4 +58,7 @@ func TestSamplesHaveTheProcess(t *testing.T) {
 			}
 		})
 	}
+	if p := processesOf(plan.Target{Endpoints: []string{"here"}}, []results.Member{{ID: "a", Endpoint: "here"}}); len(p) > 0 {
+		t.Errorf("got %v, wanted nothing without samplers", p)
+	}
 }

@@ -43,7 +43,7 @@ func TestTableSaysThatTimesAreCut(t *testing.T) {
 		b := runtest.Puts(func(b *v1alpha1.EtcdBenchmark) { b.Spec.Target.Datastore = store })
 		b.Status.Summary = benchmark.Summary(b, s)
 		row, _ := store.Store()
-		if said := strings.Contains(tableOf(t, b), "whole milliseconds: a mean below 3ms"); said != row.CutTimes {
+		if said := strings.Contains(tableOf(t, b), "whole milliseconds. A mean below 3ms"); said != row.CutTimes {
 			t.Errorf("%s: said %t", store, said)
 		}
 	}
@@ -65,6 +65,19 @@ func TestTableShowsWhatSamplersMeasured(t *testing.T) {
 	}
 	if text := tableOf(t, b); strings.Contains(text, "POD IN") || !strings.Contains(text, "STORAGE WRITTEN") {
 		t.Errorf("wanted no columns of pods without a cluster, found:\n%s", text)
+	}
+}
+
+// A store has no figures of another one.
+func TestTableOmitsWhatNoMemberHas(t *testing.T) {
+	b, cpu := runtest.Puts(), int64(500)
+	b.Status.Summary = benchmark.Summary(b, results.Summarize([]*results.Snapshot{runtest.Measured(0, 100)}))
+	b.Status.Summary.Members = []v1alpha1.MemberSummary{{Name: "zoo-a", CPUMillicores: &cpu, MemoryBytes: new(int64(1 << 30))}, {Name: "zoo-b"}}
+	text := tableOf(t, b)
+	for what, want := range map[string]bool{"CPU": true, " 0.50": true, "1,074 MB": true, "WAL FSYNC": false, "DB AT END": false, "SLOW APPLIES": false} {
+		if strings.Contains(text, what) != want {
+			t.Errorf("wanted %q: %t, found\n%s", what, want, text)
+		}
 	}
 }
 

@@ -31,12 +31,15 @@ func (t *table) members() {
 		}
 	}
 	if known {
-		t.section(durations)
-		if store, _ := t.b.Spec.Target.Datastore.Store(); store.CutTimes {
-			t.sentence("  ", fmt.Sprintf("%s servers report times cut to whole milliseconds: a mean below %s is unknown.", store.Name, text.Duration(results.LeastCutMean)))
+		for _, g := range []grid{durations, sizes, work} {
+			if g = g.known(); len(g.rows[0]) > 1 {
+				t.section(g)
+			}
 		}
-		t.section(sizes)
-		t.section(work)
+		if store, _ := t.b.Spec.Target.Datastore.Store(); store.CutTimes {
+			t.gap()
+			t.sentence("", fmt.Sprintf("%s cuts the times that it measures to whole milliseconds. A mean below %s is not shown.", store.Name, text.Duration(results.LeastCutMean)))
+		}
 	}
 	t.processes(all)
 	t.unknownMembers(all)

@@ -22,8 +22,7 @@ const (
 // client, and whether a missed one would also be missed.
 type bounds struct{ met, missed bool }
 
-// boundsOf is the table of measurement.md, under "Objectives are judged by bounds". v is the verdict on the measured
-// numbers.
+// boundsOf is the rule of docs/verdict.md for objectives of a run whose load generator was a limit.
 func boundsOf(o v1alpha1.Objective, b *v1alpha1.EtcdBenchmark, s results.Summary, clients *v1alpha1.Validity) bounds {
 	delivered := b.Resolved().Load.Rate != nil && wasDelivered(s)
 	switch {

@@ -39,7 +39,7 @@ func lately(by time.Duration) func(*results.Snapshot) {
 	}
 }
 
-// The table of measurement.md: what a limited client leaves of each objective. The puts take 1 ms to 1,000 ms.
+// The rule of docs/verdict.md: what a limited client leaves of each objective. The puts take 1 ms to 1,000 ms.
 func TestObjectivesAreJudgedByBounds(t *testing.T) {
 	const (
 		met, missed, unsure = v1alpha1.ObjectiveMet, v1alpha1.ObjectiveMissed, v1alpha1.ObjectiveUnknown

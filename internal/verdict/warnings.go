@@ -178,7 +178,7 @@ func (w *warnings) ofMemory(t *results.Target) {
 		text.Duration(maxMemoryFlush), strings.Join(names, ", "))
 }
 
-// ofOwnMembers warns of settings with which no etcd should be run, and of volumes that may be left.
+// ofOwnMembers warns of settings with which no store should be run, and of volumes that may be left.
 func (w *warnings) ofOwnMembers(b *v1alpha1.EtcdBenchmark) {
 	t := b.Spec.Target.Ephemeral
 	if t == nil {
@@ -189,7 +189,8 @@ func (w *warnings) ofOwnMembers(b *v1alpha1.EtcdBenchmark) {
 		w.add(true, "a member was lost during the run: %s", lost)
 	}
 	w.add(t.Settings["unsafe-no-fsync"] != "" && t.Settings["unsafe-no-fsync"] != "false", "the members' data is not durable, because they do not flush their log to disk (unsafe-no-fsync): an etcd on a disk is slower")
-	w.add(t.Storage != nil && t.Storage.EmptyDir != nil && t.Storage.EmptyDir.Medium == corev1.StorageMediumMemory, "the members' data is not durable, because it lies in memory (spec.target.ephemeral.storage): an etcd on a disk is slower")
+	w.add(t.Settings["forceSync"] == "no", "the members' data is not durable, because they do not flush their log to disk (forceSync): a ZooKeeper on a disk is slower")
+	w.add(t.Storage != nil && t.Storage.EmptyDir != nil && t.Storage.EmptyDir.Medium == corev1.StorageMediumMemory, "the members' data is not durable, because it lies in memory (spec.target.ephemeral.storage): a store on a disk is slower")
 }
 
 // InMemory reports whether the log of a member is not on a disk, as far as its metrics tell.

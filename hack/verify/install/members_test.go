@@ -88,6 +88,10 @@ func TestTheOperatorCreatesOnlyJobsOfMembers(t *testing.T) {
 		return "volumes: [{name: data, ephemeral: {volumeClaimTemplate: {metadata: {annotations: {" + annotations + "}}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}" + spec + "}}}}]"
 	}
 	volume := func(kind string) string { return "volumes: [{name: data, " + kind + "}]" }
+	const zooKeeperFiles = "volumes: [{name: files, downwardAPI: {items: [{path: zoo.cfg, fieldRef: {fieldPath: metadata.annotations}}]}}]"
+	consul := func(arg string) string {
+		return fmt.Sprintf("command: [consul], args: [agent, -server, -bootstrap-expect=3, '-advertise={{ GetPrivateIP }}', '-retry-join=a.b:8301', '%s']", arg)
+	}
 	tests := map[string]struct{ pod, container, want string }{
 		"none":                     {"", "", ""},
 		"with flags":               {"", "args: [--name=a, --data-dir=/data/etcd]", ""},
@@ -104,6 +108,21 @@ func TestTheOperatorCreatesOnlyJobsOfMembers(t *testing.T) {
 		"another cluster":          {"", "args: ['--discovery=https://example.org']", "have the command etcd with flags"},
 		"a file of settings":       {"", "args: [--config-file=/a]", "have the command etcd with flags"},
 		"a proxy":                  {"", "args: [gateway, start]", "have the command etcd with flags"},
+		"ZooKeeper":                {zooKeeperFiles, "command: [zkServer.sh], args: [start-foreground, /config/zoo.cfg], env: [{name: SERVER_JVMFLAGS, value: '-Xms1g -Xmx1g -XX:+UseG1GC'}]", ""},
+		"another file of it":       {zooKeeperFiles, "command: [zkServer.sh], args: [start-foreground, /tmp/zoo.cfg]", "have the command etcd with flags"},
+		"another command of it":    {"", "command: [zkServer.sh], args: [print-cmd, /config/zoo.cfg]", "have the command etcd with flags"},
+		"an agent in Java":         {"", "command: [zkServer.sh], args: [start-foreground, /config/zoo.cfg], env: [{name: SERVER_JVMFLAGS, value: '-javaagent:/a.jar'}]", noOtherWay + "neither environment"},
+		"another variable of it":   {"", "command: [zkServer.sh], args: [start-foreground, /config/zoo.cfg], env: [{name: CLASSPATH, value: '-Xmx1g'}]", noOtherWay + "neither environment"},
+		"Java's flags for etcd":    {"", "env: [{name: SERVER_JVMFLAGS, value: '-Xmx1g'}]", noOtherWay + "neither environment"},
+		"Consul":                   {"", consul("-hcl=performance { raft_multiplier = 1 }"), ""},
+		"a number of Consul":       {"", consul("-hcl=raft_snapshot_threshold = 16384"), ""},
+		"a time of Consul":         {"", consul(`-hcl=telemetry { prometheus_retention_time = "1h" }`), ""},
+		"a handler of Consul":      {"", consul(`-hcl=watches { handler = "sh" }`), "have the command etcd with flags"},
+		"a second key of Consul":   {"", consul("-hcl=performance { raft_multiplier = 1 } enable_script_checks = true"), "have the command etcd with flags"},
+		"scripts of Consul":        {"", consul("-enable-script-checks"), "have the command etcd with flags"},
+		"a folder of Consul":       {"", consul("-config-dir=/a"), "have the command etcd with flags"},
+		"a cloud":                  {"", consul("-retry-join=provider=aws tag_key=a"), "have the command etcd with flags"},
+		"another part of Consul":   {"", "command: [consul], args: [exec, sh]", "have the command etcd with flags"},
 		"a folder":                 {volume("emptyDir: {medium: Memory}"), "", ""},
 		"a claim":                  {claim("", ""), "", ""},
 		"a copy of a claim":        {claim("", ", dataSource: {kind: PersistentVolumeClaim, name: other}"), "", otherVolume},
@@ -150,7 +169,7 @@ func TestTheOperatorCreatesOnlyItsSamplerBesideMembers(t *testing.T) {
 	withPolicies(t)
 	namespace := newNamespace(t)
 	allowWholeOperator(t, namespace)
-	const sampler = "name: sampler, image: '" + clientImage + ":any', command: [/loadgen], args: [sample], securityContext: {allowPrivilegeEscalation: false}"
+	const sampler = "name: sampler, image: '" + clientImage + ":any', command: [/loadgen], args: [sample, --datastore=Etcd], securityContext: {allowPrivilegeEscalation: false}"
 	for name, tc := range map[string]struct{ change, want string }{
 		"as it is":             {"", ""},
 		"another name":         {"name: other", "and one of the images " + memberImages},
@@ -158,7 +177,7 @@ func TestTheOperatorCreatesOnlyItsSamplerBesideMembers(t *testing.T) {
 		"an image of members":  {"image: '" + memberImage + "'", "has the command /loadgen and the image"},
 		"another program":      {"command: [sh]", "has the command /loadgen and the image"},
 		"another work":         {"args: [clean]", "their sampler: the argument sample"},
-		"more work":            {"args: [sample, x]", "their sampler: the argument sample"},
+		"more work":            {"args: [sample, --datastore=Etcd, x]", "their sampler: the argument sample"},
 		"a variable":           {"env: [{name: A, value: a}]", noOtherWay + "neither environment"},
 		"a privileged sampler": {"securityContext: {privileged: true}", noOtherWay + "no privileges"},
 	} {

@@ -38,7 +38,7 @@ func isOwn(prefix, name string) bool {
 
 // ownClaims are the claims of the driver's own run, whose keys are the first numbers.
 func (d *Driver) ownClaims(run *ownership.Run) *claims {
-	writer, written, locks := d.plan.KeyWriter(), d.plan.WrittenKeys(), d.locks()
+	writer, written, locks := d.plan.KeyWriter(), d.plan.WrittenKeys(), int64(d.plan.ContestNames())
 	return d.claimsOf(run, d.plan.UsesLeases(), func(context.Context) (ownership.Names, error) {
 		return ownership.Names{Count: written + locks, Name: func(number int64) string {
 			if number >= written {
@@ -47,14 +47,6 @@ func (d *Driver) ownClaims(run *ownership.Run) *claims {
 			return string(writer.AppendKey(nil, number))
 		}}, nil
 	})
-}
-
-// locks is the number of the names for which clients contend.
-func (d *Driver) locks() (n int64) {
-	for first := ""; d.plan.Contends() && (n == 0 || d.plan.ContestName(int(n)) != first); n++ {
-		first = d.plan.ContestName(0)
-	}
-	return n
 }
 
 // Sign tells a refusal from an answer that did not come.

@@ -25,8 +25,6 @@ type contender struct {
 	path    string
 	client  int
 	session string
-	// lost is closed when the session has ended.
-	lost chan struct{}
 }
 
 // Client implements load.SharedConn.
@@ -46,13 +44,13 @@ func (k *contender) open(ctx context.Context) error {
 	if err := (kv{k.driver}).read(ctx, create(k.driver.leases.create), &made); err != nil {
 		return err
 	}
-	k.session, k.lost = made.ID, make(chan struct{})
-	go k.driver.renew(made.ID, k.lost)
+	k.session = made.ID
+	go k.driver.renew(made.ID)
 	return nil
 }
 
 // renew renews a session until it has ended, or the driver is closed.
-func (d *Driver) renew(session string, lost chan<- struct{}) {
+func (d *Driver) renew(session string) {
 	again := time.NewTicker(contestTTL / 2)
 	defer again.Stop()
 	for {
@@ -63,7 +61,6 @@ func (d *Driver) renew(session string, lost chan<- struct{}) {
 		}
 		_, found, err := d.ask(context.Background(), put(spec.RPCSessionRenew, sessionPath+"renew/"+session, nil), everything)
 		if err == nil && !found {
-			close(lost)
 			return
 		}
 	}
@@ -89,16 +86,8 @@ func (k *contender) Do(ctx context.Context, req *load.Request, resp *load.Respon
 	}
 }
 
-// win waits until this client has the key. It first replaces a session that has ended.
+// win waits until this client has the key. It replaces a session that has ended.
 func (k *contender) win(ctx context.Context, resp *load.Response) {
-	select {
-	case <-k.lost:
-		if err := k.open(ctx); err != nil {
-			resp.Sent, resp.Received = load.Now(), load.Now()
-			resp.Code, resp.Detail = kindOf(err).code, err.Error()
-		}
-	default:
-	}
 	var before string
 	for won := false; !won && resp.Succeeded(); {
 		if holder := k.await(ctx, resp); holder != "" {
@@ -108,6 +97,10 @@ func (k *contender) win(ctx context.Context, resp *load.Response) {
 			name := strconv.AppendInt(nil, int64(k.client), 10)
 			body, _ := k.exchange(ctx, put(spec.RPCKVPut, k.path+"?acquire="+k.session, name), resp)
 			won = isTrue(body)
+		}
+		if resp.Code == load.CodeNotFound {
+			resp.Code, resp.Detail = "", ""
+			finish(resp, k.open(ctx))
 		}
 	}
 	if resp.Succeeded() {

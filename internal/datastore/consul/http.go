@@ -243,6 +243,8 @@ func kindOf(err error) kind {
 	case r.says("HTTP request to an HTTPS server"):
 		reason, what := secrets.Explain(secrets.ErrServesTLS)
 		return kind{codeUnknown, false, reason, what}
+	case r.says("invalid session"):
+		return kind{load.CodeNotFound, false, results.FailureTargetUnhealthy, "has ended a session of the run"}
 	case errors.Is(err, errNoLeader), r.status >= http.StatusInternalServerError && slices.ContainsFunc(whileElecting, r.says):
 		return kind{load.CodeUnavailable, true, results.FailureNoQuorum, "has no leader: a majority of the servers is not up, or they do not reach each other"}
 	case r.status == http.StatusRequestEntityTooLarge:

@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -54,6 +56,7 @@ func TestCodesOfErrors(t *testing.T) {
 		"a leader that was":        {&refusal{500, "node is not the leader"}, load.CodeUnavailable, true},
 		"a new leader":             {&refusal{500, "Not ready to serve consistent reads"}, load.CodeUnavailable, true},
 		"a leader without nodes":   {&refusal{500, "Missing node registration"}, load.CodeUnavailable, true},
+		"a session that has ended": {&refusal{500, "rpc error making call: raft apply failed: invalid session \"a\""}, load.CodeNotFound, false},
 		"another error":            {&refusal{500, "disk full"}, "Unknown", false},
 		"without a right":          {&refusal{403, "Permission denied"}, "PermissionDenied", false},
 		"a token that is gone":     {&refusal{500, "rpc error making call: ACL not found"}, "PermissionDenied", false},
@@ -117,6 +120,27 @@ func TestAnAnswerThatIsNoList(t *testing.T) {
 	}
 }
 
+// The start of a list that broke off is not the list.
+func TestAListOfSessionsThatBreaksOff(t *testing.T) {
+	var asked atomic.Int64
+	d := addressedTo(t, answering(t, func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `[{"ID": "a", "Name": "etcdbench u pod 0"}, {"ID": "b", "Name": "etcdbench v pod 0"}`)
+		if asked.Add(1) == 1 {
+			_ = http.NewResponseController(w).Flush()
+			panic(http.ErrAbortHandler)
+		}
+		fmt.Fprint(w, `, {"ID": "c", "Name": "etcdbench u pod 1"}]`)
+	}))
+	ids, err := (kv{d}).sessions(t.Context(), "u")
+	if err != nil || !slices.Equal(ids, []string{"a", "c"}) {
+		t.Errorf("found %q, %v", ids, err)
+	}
+	d = addressedTo(t, answering(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"error": "no"}`) }))
+	if ids, err := (kv{d}).sessions(t.Context(), "u"); !errors.Is(err, errNotConsul) {
+		t.Errorf("found %q, %v", ids, err)
+	}
+}
+
 // Keys of others may have any name.
 func TestNamesOfOthers(t *testing.T) {
 	const name = "a b/%zz?x=1#y"
@@ -132,14 +156,15 @@ func TestNamesOfOthers(t *testing.T) {
 
 // A transaction that is refused for another reason than the marker's index does not look like a changed marker.
 func TestATransactionThatIsRefused(t *testing.T) {
-	for index, changed := range map[int]bool{0: true, 1: false} {
+	// A server in the mode for developers writes JSON with spaces.
+	for index, changed := range map[string]bool{"0": true, " 0": true, "1": false, "10": false} {
 		d := addressedTo(t, answering(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusConflict)
-			fmt.Fprintf(w, `{"Results":null,"Errors":[{"OpIndex":%d,"What":"no"}]}`, index)
+			fmt.Fprintf(w, `{"Results":null,"Errors":[{"OpIndex":%s,"What":"no"}]}`, index)
 		}))
 		done, err := (kv{d}).DeleteIf(t.Context(), ownership.Key{Name: "m", Version: 1}, []ownership.Key{{Name: "a"}})
 		if done || (err == nil) != changed {
-			t.Errorf("operation %d: got %t, %v", index, done, err)
+			t.Errorf("operation %s: got %t, %v", index, done, err)
 		}
 	}
 }
@@ -258,5 +283,74 @@ func TestFewerLeasesThanPods(t *testing.T) {
 			t.Errorf("%d leases: %v", leases, err)
 		}
 		_ = d.Close()
+	}
+}
+
+// Each consistency is another mode of Consul, and a swap reads in the strongest.
+func TestModesOfReads(t *testing.T) {
+	var query atomic.Pointer[string]
+	d := addressedTo(t, answering(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			query.Store(&r.URL.RawQuery)
+		}
+		fmt.Fprint(w, "[{}]")
+	}))
+	c, err := d.Connect(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		operation   spec.Operation
+		consistency spec.Consistency
+		query       string
+	}{
+		{spec.OperationRange, spec.Linearizable, "consistent"}, {spec.OperationRange, spec.Leader, ""}, {spec.OperationRange, spec.Serializable, "stale"},
+		{spec.OperationCompareAndSwap, spec.Serializable, "consistent"},
+	} {
+		var response load.Response
+		c.Do(t.Context(), &load.Request{Operation: tc.operation, Key: []byte("a"), Consistency: tc.consistency, Timeout: 10 * time.Second}, &response)
+		if got := *query.Load(); got != tc.query {
+			t.Errorf("%s, %s: got the query %q, wanted %q", tc.operation, tc.consistency, got, tc.query)
+		}
+	}
+}
+
+// A client may get a lock before the response to its release arrives, and its own acquisition may have had an effect although
+// its response was lost.
+func TestReleases(t *testing.T) {
+	var d *Driver
+	var released []load.Instant
+	address := answering(t, func(w http.ResponseWriter, r *http.Request) {
+		switch query := r.URL.Query(); {
+		case strings.HasPrefix(r.URL.Path, sessionPath):
+			fmt.Fprint(w, `{"ID": "a"}`)
+		case query.Has("acquire"):
+			// The server notices the end of a request only after its body.
+			_, _ = io.Copy(io.Discard, r.Body)
+			<-r.Context().Done()
+		case query.Has("release"):
+			released = append(released, d.handOffs.Freed(query.Get("release"), 7))
+			fmt.Fprint(w, "true")
+		default:
+			w.WriteHeader(http.StatusNotFound)
+		}
+	})
+	p := plan.Plan{Target: plan.Target{Datastore: spec.Consul, Endpoints: []string{address}}}
+	p.Workload = spec.Workload{Type: spec.WorkloadLock, Lock: &spec.Lock{Names: 1}}
+	d = New(p, 0)
+	defer d.Close()
+	c, err := d.Connect(t.Context(), 0)
+	if err == nil {
+		c, err = c.(load.SharedConn).Client(t.Context(), 0)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var response load.Response
+	if c.Do(t.Context(), &load.Request{Operation: spec.OperationLockRelease, Timeout: 10 * time.Second}, &response); !response.Succeeded() || !slices.Equal(released, []load.Instant{7}) {
+		t.Errorf("%+v; before its response, the release counts as done at %v, wanted 7, the time of the call", response, released)
+	}
+	if c.Do(t.Context(), &load.Request{Operation: spec.OperationLockAcquire, Timeout: 50 * time.Millisecond}, &response); response.Code != load.CodeDeadlineExceeded || response.Cleared == 0 || len(released) != 2 {
+		t.Errorf("%+v; %d releases, wanted one after the acquisition that failed", response, len(released))
 	}
 }

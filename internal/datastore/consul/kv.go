@@ -106,8 +106,11 @@ func (k kv) DeleteIf(ctx context.Context, guard ownership.Key, keys []ownership.
 		return false, err
 	}
 	_, _, err = k.ask(ctx, put(spec.RPCTxn, txnPath, body), everything)
-	if r, refused := errors.AsType[*refusal](err); refused && r.status == http.StatusConflict && r.says(`"OpIndex":0,`) && !isDenied(err) {
-		return false, nil
+	if r, refused := errors.AsType[*refusal](err); refused && r.status == http.StatusConflict && !isDenied(err) {
+		var failed struct{ Errors []struct{ OpIndex int } }
+		if json.Unmarshal([]byte(r.reason), &failed) == nil && len(failed.Errors) > 0 && failed.Errors[0].OpIndex == 0 {
+			return false, nil
+		}
 	}
 	return err == nil, err
 }

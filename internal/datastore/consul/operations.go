@@ -49,10 +49,15 @@ func (c *conn) exchange(ctx context.Context, r request, resp *load.Response) (bo
 		resp.Sent = load.Now()
 	}
 	body, found, err := c.send(ctx, c.endpoint, r, everything)
+	finish(resp, err)
+	return body, found
+}
+
+// finish completes the response to a request.
+func finish(resp *load.Response, err error) {
 	if resp.Received = load.Now(); err != nil {
 		resp.Code, resp.Detail = kindOf(err).code, err.Error()
 	}
-	return body, found
 }
 
 // change sends a request that succeeds with the response true.

@@ -20,7 +20,11 @@ import (
 // The leases of a run are sessions. Consul chooses their IDs, so only the pod that has created a session knows it. The names of
 // sessions have the UID of their run, by which another pod finds them.
 
-const sessionPath = "/v1/session/"
+const (
+	sessionPath = "/v1/session/"
+	// shortestTTL is the shortest that Consul accepts.
+	shortestTTL = 10 * time.Second
+)
 
 // session is a session as Consul returns it.
 type session struct{ ID, Name string }
@@ -65,8 +69,8 @@ func (d *Driver) checkShare() error {
 		"raise lease.keepAlive.leases, or lower load.pods", lease.KeepAlive.Leases, pods)
 }
 
-// preloaded returns where the ID of a preloaded session is. A pod renews its own sessions in turn, although the lease with this number
-// may be of another pod.
+// preloaded returns where the ID of a preloaded session is. A pod renews its own sessions in turn, although the lease with this
+// number may be of another pod.
 func (d *Driver) preloaded(lease int64) *string {
 	if len(d.leases.preloaded) == 0 {
 		return new(string)
@@ -98,11 +102,13 @@ func (c *conn) destroySession(ctx context.Context, req *load.Request, resp *load
 	c.change(ctx, destroy(*c.driver.preloaded(req.Lease)), resp)
 }
 
-// checkSessions creates and destroys a session at each server, for the rights on the servers' sessions.
+// checkSessions creates and destroys a session at each server, for the rights on the servers' sessions. The run does not own
+// its prefix yet, so a session that it left would only expire.
 func (d *Driver) checkSessions(ctx context.Context) error {
+	check := create(newSession(sessionsOf(d.plan.RunUID)+"check", shortestTTL))
 	for _, endpoint := range d.addresses.Loaded() {
 		err := remote.Repeat(ctx, passes, func(ctx context.Context) error {
-			body, _, err := d.sendControl(ctx, endpoint, create(d.leases.create), everything)
+			body, _, err := d.sendControl(ctx, endpoint, check, everything)
 			var made session
 			if err == nil && json.Unmarshal(body, &made) != nil {
 				err = errNotConsul
@@ -113,7 +119,7 @@ func (d *Driver) checkSessions(ctx context.Context) error {
 			return err
 		})
 		if isDenied(err) {
-			return load.Errorf(results.FailureAuthenticationFailed, "%s does not permit sessions, which are the leases of this run; give a token in spec.target.auth "+
+			return load.Errorf(results.FailureAuthenticationFailed, "%s does not permit sessions, which this run needs; give a token in spec.target.auth "+
 				"whose policy has session_prefix \"\" with policy = \"write\", beside key_prefix for the run's prefix: %w", endpoint, err)
 		}
 		if err != nil {
@@ -136,8 +142,12 @@ func (k kv) sessions(ctx context.Context, uid string) (ids []string, err error) 
 				ids = append(ids, s.ID)
 			}
 		}
-		if _, wrong := errors.AsType[*json.SyntaxError](err); wrong || start != json.Delim('[') {
-			return errors.Join(errNotConsul, err)
+		if _, wrong := errors.AsType[*json.SyntaxError](err); wrong || err == nil && start != json.Delim('[') {
+			return errNotConsul
+		}
+		if err == nil {
+			// More does not tell the end of a list from the end of the connection.
+			_, err = list.Token()
 		}
 		return err
 	}
@@ -148,8 +158,9 @@ func (k kv) sessions(ctx context.Context, uid string) (ids []string, err error) 
 const (
 	// revokeFactor is how much longer Consul needs to destroy a session than etcd needs to delete a key.
 	revokeFactor = 8
-	// revokeBlock is how many sessions at most are destroyed before the driver checks again whether it may go on.
-	revokeBlock = 1000
+	// revokeBlock is how many sessions at most are destroyed before the driver checks again whether it may go on. They wait for
+	// the few connections of the driver, within the time of one request.
+	revokeBlock = 100
 	// revokeAttempts is how often the revocation begins again: a request that timed out can still arrive after it.
 	revokeAttempts = 3
 )

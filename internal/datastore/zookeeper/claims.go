@@ -111,7 +111,7 @@ func (c *claims) Join(ctx context.Context) (joined bool, err error) {
 	return true, c.makeFolders(ctx)
 }
 
-// makeFolders creates the parents of the keys, once for all pods. Pods that preload keys wait for the last one.
+// makeFolders creates what exists before the load, once for all pods. Pods that preload keys wait for the last one.
 func (c *claims) makeFolders(ctx context.Context) error {
 	if c.run.Pod > 0 && !c.driver.preloads() {
 		return nil
@@ -120,8 +120,8 @@ func (c *claims) makeFolders(ctx context.Context) error {
 		return c.awaitFolders(ctx)
 	}
 	var ops []any
-	for number := range c.tree.folders() {
-		ops = append(ops, c.makeNode(c.tree.folder(number), ""))
+	for _, path := range c.tree.parents() {
+		ops = append(ops, c.makeNode(path, ""))
 	}
 	return c.change(ctx, ops, zk.ErrNodeExists)
 }
@@ -214,6 +214,7 @@ func (c *claims) registrations(ctx context.Context) (map[string]node, error) {
 
 // Leave implements ownership.Store.
 func (c *claims) Leave(ctx context.Context) (left ownership.Release, err error) {
+	c.driver.endContest()
 	failed, why, err := c.driver.commit(ctx, c.owns(), deleteNode(c.tree.pod(c.run.Pod)))
 	switch {
 	case err != nil || failed == 0:

@@ -19,6 +19,9 @@ func (d *Driver) ownClaims() *claims {
 		for number := range c.tree.folders() {
 			paths = append(paths, c.tree.folder(number))
 		}
+		if c.tree.names > 0 {
+			paths = append(paths, c.tree.locks())
+		}
 		return paths, 0, nil
 	}
 	return c
@@ -48,7 +51,7 @@ func (s searcher) Claims(run *ownership.Run, _ int64) ownership.Store {
 		for _, name := range names {
 			path := c.tree.root + "/" + name
 			switch {
-			case isNumber(name):
+			case isNumber(name), path == c.tree.locks():
 				folders = append(folders, path)
 			case path != c.tree.marker() && path != c.tree.pods() && path != c.tree.last():
 				spared++

@@ -72,8 +72,19 @@ func ask[T any](ctx context.Context, d *Driver, question func(*session) (T, erro
 	return answer, err
 }
 
-// within returns what a call of go-zookeeper returns. After a timeout the call continues, and its response is ignored.
+// within returns what a call of go-zookeeper returns within answerTimeout.
 func within[T any](ctx context.Context, call func() (T, error)) (answer T, err error) {
+	bounded, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	answer, err = awaited(bounded, call)
+	if err == context.DeadlineExceeded && ctx.Err() == nil {
+		err = errNoAnswer
+	}
+	return answer, err
+}
+
+// awaited returns what a call of go-zookeeper returns, or why ctx has ended. Then the call continues, and its response is ignored.
+func awaited[T any](ctx context.Context, call func() (T, error)) (answer T, err error) {
 	type answered struct {
 		answer T
 		err    error
@@ -86,8 +97,6 @@ func within[T any](ctx context.Context, call func() (T, error)) (answer T, err e
 	select {
 	case a := <-done:
 		return a.answer, a.err
-	case <-time.After(answerTimeout):
-		return answer, errNoAnswer
 	case <-ctx.Done():
 		return answer, ctx.Err()
 	}

@@ -29,6 +29,7 @@ type Driver struct {
 	addresses *remote.Addresses
 	tree      tree
 	requests  load.RequestCounter
+	handOffs  remote.HandOffs
 	// credentials are read when they are first needed.
 	credentials func() (secrets.Credentials, error)
 

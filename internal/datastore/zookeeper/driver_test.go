@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -121,6 +122,8 @@ func TestErrorsHaveTheNamesOfOtherStores(t *testing.T) {
 		load.CodeNotFound:         {zk.ErrNoNode},
 		"AlreadyExists":           {zk.ErrNodeExists},
 		"PermissionDenied":        {zk.ErrNoAuth},
+		"ResourceExhausted":       {errors.New("unknown error: -125"), errors.New("unknown error: -127")},
+		"Unauthenticated":         {zk.ErrAuthFailed, errors.New("unknown error: -124")},
 		"Unknown":                 {zk.ErrBadVersion, errors.New("another")},
 	} {
 		for _, err := range errs {
@@ -128,6 +131,39 @@ func TestErrorsHaveTheNamesOfOtherStores(t *testing.T) {
 				t.Errorf("%v: wanted %s, found %s", err, want, got)
 			}
 		}
+	}
+}
+
+// A request that times out while its session has no connection has found the server unavailable.
+func TestATimeoutWithoutAConnectionIsUnavailable(t *testing.T) {
+	for code, lost := range map[string]time.Time{load.CodeDeadlineExceeded: {}, load.CodeUnavailable: time.Now().Add(-time.Second)} {
+		var resp load.Response
+		(&conn{session: &session{lost: lost}}).fail(context.DeadlineExceeded, &load.Request{}, &resp)
+		if resp.Code != code || resp.Detail == "" {
+			t.Errorf("lost at %v: wanted %s, found %+v", lost, code, resp)
+		}
+	}
+}
+
+// The ends of sessions, and transactions, that are larger than a server's jute.maxbuffer break an ensemble for good.
+func TestWhatBreaksAnEnsembleStaysSmall(t *testing.T) {
+	row, _ := spec.ZooKeeper.Store()
+	longest := tree{root: "/" + strings.Repeat("p", 255), names: int(row.Contest.MaxNames)}
+	own := len(longest.name(longest.names-1)+"/"+fmt.Sprintf("%06d-", 1_000_000)) + sequenceDigits
+	if bytes := own * int(row.Contest.ClientsPerConnection); bytes >= 64<<10 {
+		t.Errorf("the ephemeral znodes of a session have %d bytes", bytes)
+	}
+	if bytes := mostBytes; bytes >= 256<<10 || row.Keys.Txn.MaxBytes > 256<<10 {
+		t.Errorf("a transaction may have %d bytes, or %d", bytes, row.Keys.Txn.MaxBytes)
+	}
+	keys, values := spec.Keys{SizeBytes: 8}, spec.Values{SizeBytes: 4_096}
+	puts := 0
+	for row.Keys.Txn.Accept(puts+1, keys, values) {
+		puts++
+	}
+	put := zk.CreateRequest{Path: longest.root + "/00000/000", Data: make([]byte, values.SizeBytes), Acl: everybody}
+	if bytes := puts * (len(put.Path) + len(put.Data) + 2*opBytes); puts == 0 || bytes >= 256<<10 {
+		t.Errorf("%d puts have %d bytes", puts, bytes)
 	}
 }
 

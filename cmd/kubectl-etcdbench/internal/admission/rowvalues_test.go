@@ -45,6 +45,7 @@ func valuesOf(t *testing.T, s *Schema[v1alpha1.EtcdBenchmark]) (all []value) {
 	all = append(all, transactions()...)
 	all = append(all, consistencies(enumOf(t, object, "workload.range.consistency"))...)
 	all = append(all, leases()...)
+	all = append(all, contests()...)
 	all = append(all, simple("a session time-out", "spec.load.sessionTimeoutSeconds", "load.sessionTimeoutSeconds",
 		func(row spec.Store) bool { return row.SessionTimeout }, "load.sessionTimeoutSeconds", "1"))
 	all = append(all, targets(enumOf(t, object, "target.members"))...)
@@ -244,6 +245,25 @@ func consistencies(names []string) (all []value) {
 				reads := slices.Contains(row.Workloads, variant)
 				return []condition{{"spec.workload", "workload", reads},
 					{"spec.workload." + strings.ToLower(string(variant)) + ".consistency", "workload.consistency", slices.Contains(row.Consistencies, spec.Consistency(name)) || !reads && d != lake}}
+			}})
+		}
+	}
+	return all
+}
+
+// contests are numbers of names and of clients on a connection, on both sides of the limits of every row.
+func contests() (all []value) {
+	for kind, variant := range map[string]spec.Variant{"lock": spec.VariantLock, "election": spec.VariantElection} {
+		for _, size := range []struct{ names, clients, connections int32 }{{1000, 1000, 1000}, {1001, 1001, 1001}, {1, 400, 2}, {1, 401, 2}} {
+			edits := map[string]string{
+				"workload": fmt.Sprintf("{type: %s, %s: {names: %d}}", variant, kind, size.names),
+				"load":     fmt.Sprintf("{durationSeconds: 10, clients: %d, connections: %d}", size.clients, size.connections),
+			}
+			all = append(all, value{fmt.Sprintf("%v %s", variant, fmt.Sprint(size)), edits, func(d spec.Datastore, row spec.Store) []condition {
+				contends := slices.Contains(row.Workloads, variant)
+				within := size.names <= row.Contest.MaxNames && size.clients <= row.Contest.ClientsPerConnection*size.connections
+				return []condition{{"spec.workload", "workload", contends}, {"spec.workload", "workload.names", within || !contends && d != lake},
+					{"spec.load.clients", "load.clients", row.Multiplexed || size.clients == size.connections}}
 			}})
 		}
 	}

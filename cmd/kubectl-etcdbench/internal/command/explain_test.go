@@ -12,12 +12,12 @@ func TestExplain(t *testing.T) {
 		args []string
 		want []string
 	}{
-		"one reason":          {[]string{"NoQuorum"}, []string{"NoQuorum: end of a run", "What to do: Check members that are down.", "docs/results.md"}},
+		"one reason":          {[]string{"NoQuorum"}, []string{"NoQuorum: end of a run", "What to do: Check members that are down.", "docs/reasons.md"}},
 		"lower case":          {[]string{"noquorum"}, []string{"NoQuorum: end of a run"}},
 		"two meanings":        {[]string{"TailTooThin"}, []string{"TailTooThin: verdict", "TailTooThin: comparison"}},
 		"two reasons":         {[]string{"Armed", "Late"}, []string{"Armed: stage", "Late: cause"}},
 		"a warning":           {[]string{"watchers missed 3 of 1,000 expected events"}, []string{"EventsMissed: warning"}},
-		"without an argument": {nil, []string{"TargetChanged", "End of a run (docs/results.md)"}},
+		"without an argument": {nil, []string{"TargetChanged", "End of a run (docs/reasons.md)"}},
 	} {
 		c := call("", append([]string{"explain"}, tc.args...)...)
 		c.wantStatus(t, exitDone)
