@@ -40,11 +40,15 @@ func TestServersReportFigures(t *testing.T) {
 				return
 			}
 			makeNodeAt(t, zookeepertest.Client(t, server.Endpoint()), "/found")
-			after := sample()
-			for _, figure := range []results.Figure{results.FigureClientReceivedBytes, results.FigureClientSentBytes} {
-				if after.Counters[figure] <= before.Counters[figure] {
-					t.Errorf("%s was %v and is %v", figure, before.Counters, after.Counters)
-				}
+			ctx := bounded(t)
+			var after members.Sample
+			// A server counts a response after it was sent.
+			await(t, ctx, func() bool {
+				after = sample()
+				return after.Counters[results.FigureClientSentBytes] > before.Counters[results.FigureClientSentBytes]
+			})
+			if after.Counters[results.FigureClientReceivedBytes] <= before.Counters[results.FigureClientReceivedBytes] {
+				t.Errorf("got %v, then %v", before.Counters, after.Counters)
 			}
 			for _, timer := range []results.Timer{results.TimerWALFsync, results.TimerHandling} {
 				if after.Timers[timer].Count <= before.Timers[timer].Count {

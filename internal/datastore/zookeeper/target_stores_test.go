@@ -67,7 +67,7 @@ func TestPreflightRefuses(t *testing.T) {
 	if _, _, err := driverOf(t, acknowledged, 0).Preflight(bounded(t)); err != nil {
 		t.Errorf("an acknowledged tenant: %v", err)
 	}
-	fits := planFor([]string{small.Endpoint()}, func(p *plan.Plan) { p.Load.Connections, p.Load.Clients = 18, 18 })
+	fits := planFor([]string{small.Endpoint()}, func(p *plan.Plan) { p.Load.Connections, p.Load.Clients = 17, 17 })
 	if _, _, err := driverOf(t, fits, 0).Preflight(bounded(t)); err != nil {
 		t.Errorf("as many connections as there may be: %v", err)
 	}
