@@ -140,6 +140,7 @@ const (
 	RPCStatusLeader   RPC = "StatusLeader"
 	RPCStatusPeers    RPC = "StatusPeers"
 	RPCAgentSelf      RPC = "AgentSelf"
+	RPCAgentMetrics   RPC = "AgentMetrics"
 )
 
 // The keys of the Secret of spec.target.auth.
@@ -169,6 +170,8 @@ type Store struct {
 	// the load. Multiplexed: a connection carries many requests at a time. Otherwise it carries one, and load.clients is at
 	// most load.connections. SessionTimeout: a connection has a session, and load.sessionTimeoutSeconds applies.
 	TLS, Addresses, MemberIndex, Multiplexed, SessionTimeout bool
+	// CutTimes: the members cut durations in their own metrics to whole milliseconds.
+	CutTimes bool
 	// Auth are the keys that the Secret of spec.target.auth must have; without any, spec.target.auth is refused.
 	Auth []string
 	// LeaseTTL limits lease.ttlSeconds, and MaxLeases the leases that the requests of a run grant, renew or revoke.
@@ -301,14 +304,15 @@ var stores = map[Datastore]Store{
 		Contest:   ContestLimits{MaxNames: 1_000, ClientsPerConnection: 200},
 		KeyPrefix: PrefixLimits{Match: `^/?([A-Za-z0-9_-][A-Za-z0-9._-]*/)+$`, Except: `^/?zookeeper/`},
 		Members:   []MemberSelection{MembersAll},
-		TLS:       true, Auth: []string{UsernameFile, PasswordFile}, Addresses: true, MemberIndex: true, Multiplexed: true, SessionTimeout: true,
+		TLS:       true, Auth: []string{UsernameFile, PasswordFile}, Addresses: true, MemberIndex: true, Multiplexed: true, SessionTimeout: true, CutTimes: true,
 		StopRules:  []GuardRule{GuardAlarm, GuardQuota, GuardErrorRatio, GuardLeaderChange},
 		Objectives: append(ofClients(), ObjectiveLeaderChanges),
 	},
 	Consul: {
 		Name: "Consul",
 		RPCs: []RPC{
-			RPCKVGet, RPCKVPut, RPCKVDelete, RPCTxn, RPCSessionCreate, RPCSessionRenew, RPCSessionDestroy, RPCSessionList, RPCStatusLeader, RPCStatusPeers, RPCAgentSelf,
+			RPCKVGet, RPCKVPut, RPCKVDelete, RPCTxn, RPCSessionCreate, RPCSessionRenew, RPCSessionDestroy, RPCSessionList, RPCStatusLeader, RPCStatusPeers,
+			RPCAgentSelf, RPCAgentMetrics,
 		},
 		Transports: []Transport{TransportClient},
 		Workloads: []Variant{

@@ -39,7 +39,7 @@ func runOwn(t *testing.T, manifest, program, dir string) (run v1alpha1.EtcdBench
 	return run
 }
 
-// A run starts its own servers of ZooKeeper and Consul with the settings, measures their processes, and leaves nothing.
+// A run starts its own servers of ZooKeeper and Consul with the settings, measures their processes, reads their metrics, and leaves nothing.
 func TestMembersOfZooKeeperAndConsul(t *testing.T) {
 	for store, tc := range map[spec.Datastore]struct{ program, settings string }{
 		spec.ZooKeeper: {"zkServer.sh", `maxClientCnxns: "7", jvmFlags: "-Xmx96m"`},
@@ -57,6 +57,9 @@ func TestMembersOfZooKeeperAndConsul(t *testing.T) {
 				for i, m := range s.Members {
 					if m.Unknown != "" || m.CPUMillicores == nil || *m.CPUMillicores == 0 || m.MemoryBytes == nil || *m.MemoryBytes < 10<<20 || m.StorageWrittenBytes == nil || *m.StorageWrittenBytes < 1000*1024 && !supervisor.IsInMemory(dir) {
 						t.Errorf("wanted what the process of the member used, found %+v", m)
+					}
+					if m.LeaderChanges == nil || *m.LeaderChanges != 0 {
+						t.Errorf("wanted what the member reports itself, found %+v", m)
 					}
 					if run.Status.Target.Members[i].Leader {
 						leaders++

@@ -36,6 +36,8 @@ func startConsul(self Member, all []Member, _ string, settings map[string]string
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		args = append(args, "-hcl="+fragment(name, settings[name]))
 	}
+	// The run reads the server's metrics.
+	args = append(args, "-hcl="+fragment("telemetry.prometheus_retention_time", "24h"))
 	return Process{Args: args}
 }
 

@@ -58,6 +58,7 @@ quorumListenOnAllIPs=false
 			"-serf-wan-port=-1", "-dns-port=-1", "-grpc-port=-1", "-disable-host-node-id", "-disable-keyring-file", "-log-level=warn", "-retry-interval=1s",
 			"-retry-join=m-0.run.ns:2381", "-hcl=disable_update_check = true",
 			"-hcl=performance { raft_multiplier = 1 }", "-hcl=raft_logstore { disable = true }", `-hcl=session_ttl_min = "1s"`,
+			`-hcl=telemetry { prometheus_retention_time = "24h" }`,
 		}}},
 	} {
 		if diff := cmp.Diff(tc.want, member1(t, store, tc.settings)); diff != "" {

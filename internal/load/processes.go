@@ -13,47 +13,53 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// processes is a Sampler for a store whose driver is none: its samples have what the samplers of the plan have measured of
-// the members' processes.
-type processes struct {
-	// addresses are those of samplers, by the ID of the member.
-	addresses map[string]string
-}
+// processes are the addresses of the samplers that measure the members' processes, by the ID of the member.
+type processes map[string]string
 
-// processesOf returns nil for a target without samplers.
-func processesOf(target plan.Target, all []results.Member) Sampler {
-	addresses := map[string]string{}
+// processesOf is empty for a target without samplers.
+func processesOf(target plan.Target, all []results.Member) processes {
+	addresses := processes{}
 	for _, m := range all {
 		if i := slices.Index(target.Endpoints, m.Endpoint); i >= 0 && len(target.Samplers) > 0 {
 			addresses[m.ID] = target.Samplers[i]
 		}
 	}
-	if len(addresses) == 0 {
-		return nil
-	}
-	return processes{addresses}
+	return addresses
 }
 
-// Sample implements Sampler.
-func (p processes) Sample(ctx context.Context, since time.Time) map[string]members.Sample {
+// sample returns the metrics that a driver reads of the members, and what was measured of their processes, with the highest
+// values since a time. own is nil for a driver that reads none; otherwise a sample without its process is valid.
+func (p processes) sample(ctx context.Context, own Sampler, since time.Time) map[string]members.Sample {
 	var mutex sync.Mutex
 	var asking sync.WaitGroup
-	samples := map[string]members.Sample{}
-	for id, address := range p.addresses {
+	add := map[string]func(*members.Sample) error{}
+	for id, address := range p {
 		asking.Go(func() {
 			answer, err := outside.Ask(ctx, address, since)
-			s := members.Sample{At: time.Now()}
-			if err == nil {
-				err = outside.Add(answer, &s)
-			}
-			if err != nil {
-				s.Problem = fmt.Sprintf("the use of its process was not known: %v", err)
-			}
 			mutex.Lock()
 			defer mutex.Unlock()
-			samples[id] = s
+			add[id] = func(s *members.Sample) error {
+				if err != nil {
+					return err
+				}
+				return outside.Add(answer, s)
+			}
 		})
 	}
+	samples := map[string]members.Sample{}
+	if own != nil {
+		samples = own.Sample(ctx)
+	}
 	asking.Wait()
+	for id := range p {
+		s, isOwn := samples[id]
+		if !isOwn {
+			s.At = time.Now()
+		}
+		if err := add[id](&s); err != nil && !isOwn {
+			s.Problem = fmt.Sprintf("the use of its process was not known: %v", err)
+		}
+		samples[id] = s
+	}
 	return samples
 }

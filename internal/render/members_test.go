@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -31,6 +32,19 @@ func TestTableShowsMembers(t *testing.T) {
 	for line := range strings.Lines(text) {
 		if strings.HasPrefix(line, "etcd-b") && strings.Contains(line, " 0 MB ") && !strings.Contains(line, unknown) {
 			t.Errorf("an unknown figure is shown as a number: %s", line)
+		}
+	}
+}
+
+// Members of a store that cuts times say so.
+func TestTableSaysThatTimesAreCut(t *testing.T) {
+	s := results.Summarize([]*results.Snapshot{runtest.Measured(0, 100, runtest.Told(runtest.Flushed(10)))})
+	for _, store := range spec.Datastores() {
+		b := runtest.Puts(func(b *v1alpha1.EtcdBenchmark) { b.Spec.Target.Datastore = store })
+		b.Status.Summary = benchmark.Summary(b, s)
+		row, _ := store.Store()
+		if said := strings.Contains(tableOf(t, b), "whole milliseconds. A mean below 3ms"); said != row.CutTimes {
+			t.Errorf("%s: said %t", store, said)
 		}
 	}
 }

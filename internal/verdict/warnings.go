@@ -174,7 +174,7 @@ func (w *warnings) ofMemory(t *results.Target) {
 		flush, known := m.Window.Timing(results.TimerWALFsync)
 		return known && flush.Count >= minObservations && flush.Mean < maxMemoryFlush
 	}, results.Member.Label)
-	w.add(len(names) > 0, "a flush of the log takes less than %s on %s: the data lies in memory, or nothing is flushed, so these numbers are not those of an etcd on a disk",
+	w.add(len(names) > 0, "a flush of the log takes less than %s on %s: the data lies in memory, or nothing is flushed, so these numbers are not those of a store on a disk",
 		text.Duration(maxMemoryFlush), strings.Join(names, ", "))
 }
 

@@ -43,6 +43,7 @@ var (
 	_ load.Locker   = (*Driver)(nil)
 	_ load.Observer = (*Driver)(nil)
 	_ load.Prober   = (*Driver)(nil)
+	_ load.Sampler  = (*Driver)(nil)
 )
 
 // New returns the driver of the pod with this index. It reads nothing and connects to nothing yet.

@@ -175,7 +175,8 @@ func accounted(t *testing.T, name string, s *consultest.Server, p plan.Plan) (fo
 	snapshots = run(t, p, func() { found = contentOf(t, s) })
 	after := served(t, s)
 	sent, _, _ := sums(snapshots)
-	// The look at the content.
+	// The look at the content, and the first look at the counters.
+	sent[spec.RPCAgentMetrics]++
 	sent[spec.RPCKVGet]++
 	sent[spec.RPCSessionList]++
 	for rpc, path := range paths {

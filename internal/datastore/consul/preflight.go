@@ -15,7 +15,10 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-var statusLeader = get(spec.RPCStatusLeader, "/v1/status/leader")
+var (
+	statusLeader = get(spec.RPCStatusLeader, "/v1/status/leader")
+	agentSelf    = get(spec.RPCAgentSelf, "/v1/agent/self")
+)
 
 // health is what a server reports.
 type health struct {
@@ -39,7 +42,7 @@ func (d *Driver) healthOf(ctx context.Context, endpoint string) (h health, err e
 		request
 		into any
 	}{
-		{statusLeader, &h.leader}, {get(spec.RPCStatusPeers, "/v1/status/peers"), &h.peers}, {get(spec.RPCAgentSelf, "/v1/agent/self"), &h},
+		{statusLeader, &h.leader}, {get(spec.RPCStatusPeers, "/v1/status/peers"), &h.peers}, {agentSelf, &h},
 	} {
 		body, _, err := d.sendControl(ctx, endpoint, part.request, everything)
 		switch {

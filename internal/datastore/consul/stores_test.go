@@ -171,6 +171,7 @@ var paths = map[spec.RPC]string{
 	spec.RPCSessionCreate: "PUT v1_session_create", spec.RPCSessionRenew: "PUT v1_session_renew_", spec.RPCSessionDestroy: "PUT v1_session_destroy_",
 	spec.RPCSessionList:  "GET v1_session_list",
 	spec.RPCStatusLeader: "GET v1_status_leader", spec.RPCStatusPeers: "GET v1_status_peers", spec.RPCAgentSelf: "GET v1_agent_self",
+	spec.RPCAgentMetrics: "GET v1_agent_metrics",
 }
 
 func TestOwnership(t *testing.T) {

@@ -51,6 +51,7 @@ var (
 	_ load.Locker   = (*Driver)(nil)
 	_ load.Observer = (*Driver)(nil)
 	_ load.Prober   = (*Driver)(nil)
+	_ load.Sampler  = (*Driver)(nil)
 	_ load.Resumer  = (*Driver)(nil)
 )
 

@@ -23,6 +23,9 @@ var (
 	errNotZooKeeper = errors.New("found no ZooKeeper version in the answer")
 )
 
+// notServing is in the answer of a server without a quorum.
+const notServing = "not currently serving requests"
+
 // health is a server's report of itself.
 type health struct {
 	version string
@@ -82,7 +85,7 @@ func readHealth(answer string) (h health, err error) {
 	switch {
 	case h.version != "":
 		return h, nil
-	case strings.Contains(answer, "not currently serving requests"):
+	case strings.Contains(answer, notServing):
 		return health{}, errNotServing
 	}
 	return health{}, errNotZooKeeper
@@ -90,8 +93,8 @@ func readHealth(answer string) (h health, err error) {
 
 const (
 	commandTimeout = 5 * time.Second
-	// mostAnswer is how many bytes of a response are read.
-	mostAnswer = 64 << 10
+	// mostAnswer is how many bytes of a response are read: mntr has several hundred for each child of the root.
+	mostAnswer = 4 << 20
 )
 
 // command sends a four-letter command and returns the response.
@@ -128,28 +131,35 @@ func (d *Driver) mostConnections(ctx context.Context, endpoint string) (most int
 			return most, err == nil
 		}
 	}
-	host, _, err := net.SplitHostPort(endpoint)
-	if err != nil {
+	var found struct {
+		Most *int `json:"max_client_cnxns"`
+	}
+	if !d.askAdmin(ctx, endpoint, "configuration", &found) || found.Most == nil {
 		return 0, false
 	}
-	url := "http://" + net.JoinHostPort(host, adminPort) + "/commands/configuration"
-	if most, known = askAdmin(ctx, url, nil); known {
-		return most, true
-	}
-	creds, err := d.credentials()
-	if err != nil || creds.TLS == nil {
-		return 0, false
-	}
-	return askAdmin(ctx, "https"+strings.TrimPrefix(url, "http"), creds.TLS.Config)
+	return *found.Most, true
 }
 
-// askAdmin reads maxClientCnxns from AdminServer.
-func askAdmin(ctx context.Context, url string, config *tls.Config) (most int, known bool) {
+// askAdmin reads what AdminServer answers to a command, over TLS if it does not answer otherwise.
+func (d *Driver) askAdmin(ctx context.Context, endpoint, command string, into any) (answers bool) {
+	host, _, err := net.SplitHostPort(endpoint)
+	if err != nil {
+		return false
+	}
+	url := "://" + net.JoinHostPort(host, adminPort) + "/commands/" + command
+	if getJSON(ctx, "http"+url, nil, into) {
+		return true
+	}
+	creds, err := d.credentials()
+	return err == nil && creds.TLS != nil && getJSON(ctx, "https"+url, creds.TLS.Config, into)
+}
+
+func getJSON(ctx context.Context, url string, config *tls.Config, into any) bool {
 	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return 0, false
+		return false
 	}
 	if config != nil {
 		// AdminServer compares it with the name in the handshake.
@@ -161,15 +171,8 @@ func askAdmin(ctx context.Context, url string, config *tls.Config) (most int, kn
 	}
 	response, err := client.Do(request)
 	if err != nil {
-		return 0, false
+		return false
 	}
 	defer response.Body.Close()
-	var found struct {
-		Most *int `json:"max_client_cnxns"`
-	}
-	err = json.NewDecoder(io.LimitReader(response.Body, mostAnswer)).Decode(&found)
-	if err != nil || found.Most == nil {
-		return 0, false
-	}
-	return *found.Most, true
+	return json.NewDecoder(io.LimitReader(response.Body, mostAnswer)).Decode(into) == nil
 }

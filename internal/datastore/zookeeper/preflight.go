@@ -117,8 +117,8 @@ func (d *Driver) voters(ctx context.Context) (voters []string, unlisted string) 
 }
 
 // controlConnections is how many connections a pod opens to a server beside the load: the
-// control session, and one for srvr.
-const controlConnections = 2
+// control session, one for srvr and one for mntr.
+const controlConnections = 3
 
 // checkConnections compares this pod's connections to each server with its maxClientCnxns. If a server does not report
 // it, Connect fails and explains the limit.
