@@ -114,8 +114,16 @@ func TestALockHasOneHolder(t *testing.T) {
 		t.Errorf("wanted one znode, that of %s, found %s", first.mark, found)
 	}
 	won := make(chan load.Response, 1)
+	watches := func() (n uint64) {
+		for _, sent := range d.Requests()[spec.RPCGetData] {
+			n += sent
+		}
+		return n
+	}
+	before := watches()
 	go func() { won <- do(third, spec.OperationLockAcquire, 10*time.Second) }()
-	await(t, bounded(t), func() bool { return strings.Contains(queue(), third.mark) })
+	// The session of both carries out the watch before the release.
+	await(t, bounded(t), func() bool { return watches() > before })
 	release(first, "")
 	if resp := <-won; resp.Code != "" || resp.Freed == 0 {
 		t.Errorf("wanted the lock from another client of this pod, found %+v", resp)
