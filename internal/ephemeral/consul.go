@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// defaultAddress is a template of Consul: the address of the interface with the default route.
-const defaultAddress = `{{ GetDefaultInterfaces | limit 1 | attr "address" }}`
+// podAddress is a template of Consul: an address of the pod, first that of the interface with the default route, if there is one.
+const podAddress = `{{ GetAllInterfaces | include "flags" "up" | include "flags" "forwardable" | exclude "flags" "loopback" | include "type" "IP" | sort "default,type,size" | limit 1 | attr "address" }}`
 
 // startConsul takes settings as configuration keys by path, such as performance.raft_multiplier. Servers find each other by
 // their names, and then use addresses.
 func startConsul(self Member, all []Member, _ string, settings map[string]string) Process {
 	address := self.Host
 	if net.ParseIP(address) == nil {
-		address = defaultAddress
+		address = podAddress
 	}
 	args := []string{
 		"agent", "-server", fmt.Sprintf("-bootstrap-expect=%d", len(all)), "-node=" + self.Name, "-data-dir=" + self.DataDir,

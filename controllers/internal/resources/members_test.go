@@ -97,7 +97,7 @@ func TestMembersOfConsul(t *testing.T) {
 	c := pod.Containers[0]
 	for what, ok := range map[string]bool{
 		"its command":   cmp.Equal(c.Command, []string{"consul"}) && c.Args[0] == "agent" && slices.Contains(c.Args, "-bootstrap-expect=3") && slices.Contains(c.Args, "-data-dir=/data"),
-		"its address":   slices.ContainsFunc(c.Args, func(a string) bool { return strings.HasPrefix(a, "-advertise={{ GetDefaultInterfaces") }),
+		"its address":   slices.ContainsFunc(c.Args, func(a string) bool { return strings.HasPrefix(a, "-advertise={{ GetAllInterfaces") }),
 		"the others":    slices.Contains(c.Args, "-retry-join=put-01234567-members-2.put-01234567-members.ns.svc:8301"),
 		"its readiness": c.ReadinessProbe.HTTPGet.Port.StrVal == "client" && strings.Contains(c.ReadinessProbe.HTTPGet.Path, "consistent"),
 		"no files":      len(pod.Volumes) == 1 && len(c.VolumeMounts) == 1 && len(c.Env) == 0,
