@@ -138,7 +138,7 @@ deploy: tools-helm ## Install or upgrade the operator IMG with Helm in that clus
 	hack/deploy.sh
 
 .PHONY: e2e
-e2e: build tools-helm tools-prometheus tools-kine tools-stores tools-java-base ## Run the end-to-end tests on a real cluster, as root; LEVEL=all runs all and writes docs/reliability.md.
+e2e: build tools-helm tools-prometheus tools-kine tools-stores tools-java-base ## Run the end-to-end tests on a real cluster, as root; LEVEL=all runs all and writes hack/e2e/results.md.
 	go test -tags=e2e -count=1 -v -timeout $(if $(filter all,$(LEVEL)),90m,35m) ./hack/e2e -args -level=$(LEVEL)
 
 ##@ Develop
