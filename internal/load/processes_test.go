@@ -22,7 +22,7 @@ func (s served) Sample(context.Context) map[string]members.Sample {
 	return map[string]members.Sample{"a": {At: time.Now(), Gauges: map[members.Gauge]float64{members.GaugeMemoryBytes: s.memory}}}
 }
 
-// What a sampler has measured of a member's process is added to what the member serves itself. A sampler that does not answer
+// What a sampler has measured of a member's process replaces what the member says of it. A sampler that does not answer
 // is a problem only if there is nothing else.
 func TestSamplesHaveTheProcess(t *testing.T) {
 	const answer = `{"counters": {"storage_written_bytes": 4096, "of another kind": 1}, "gauges": {"memory": 7, "highest memory": 9}}`
@@ -33,7 +33,7 @@ func TestSamplesHaveTheProcess(t *testing.T) {
 		written float64
 		problem bool
 	}{
-		"both":             {served{1000}, answer, 1000, 4096, false},
+		"both":             {served{1000}, answer, 7, 4096, false},
 		"the process only": {nil, answer, 7, 4096, false},
 		"no answer":        {served{1000}, "<html>", 1000, 0, false},
 		"nothing":          {nil, "<html>", 0, 0, true},

@@ -201,8 +201,8 @@ func Ask(ctx context.Context, address string, since time.Time) (answer []byte, e
 	return io.ReadAll(io.LimitReader(response.Body, mostBytes))
 }
 
-// Add adds an answer to a sample of the member. It ignores what a sampler does not serve, and keeps what the member itself has
-// served.
+// Add adds an answer to a sample of the member. It ignores what a sampler does not serve. What the sampler has measured replaces
+// what the member says of itself, so that members of all stores are measured in one way.
 func Add(answer []byte, to *members.Sample) error {
 	var a Answer
 	if err := json.Unmarshal(answer, &a); err != nil {
@@ -213,14 +213,14 @@ func Add(answer []byte, to *members.Sample) error {
 	return nil
 }
 
-// joined returns own, and of more the known keys that own lacks.
-func joined[K comparable](own, more map[K]float64, known []K) map[K]float64 {
+// joined returns own, with the known keys of measured.
+func joined[K comparable](own, measured map[K]float64, known []K) map[K]float64 {
 	all := map[K]float64{}
+	maps.Copy(all, own)
 	for _, key := range known {
-		if v, ok := more[key]; ok {
+		if v, ok := measured[key]; ok {
 			all[key] = v
 		}
 	}
-	maps.Copy(all, own)
 	return all
 }

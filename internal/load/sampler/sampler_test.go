@@ -75,7 +75,7 @@ func TestAddKeepsWhatTheMemberServes(t *testing.T) {
 	}
 	got := members.Sample{Counters: map[results.Figure]float64{results.FigureCPUSeconds: 1}, Gauges: map[members.Gauge]float64{members.GaugeStart: 5}}
 	want := members.Sample{
-		Counters: map[results.Figure]float64{results.FigureCPUSeconds: 1, results.FigureStorageReadBytes: 4},
+		Counters: map[results.Figure]float64{results.FigureCPUSeconds: 9, results.FigureStorageReadBytes: 4},
 		Gauges:   map[members.Gauge]float64{members.GaugeStart: 5, members.GaugeMemoryHighest: 7},
 	}
 	if err := Add(text, &got); err != nil || cmp.Diff(want, got) != "" {

@@ -5,12 +5,15 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/plots"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/render"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/suite"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
@@ -61,55 +64,93 @@ func seriesOf(s *v1alpha1.EtcdBenchmarkSuite) (all []series) {
 type runFigure struct {
 	id, title, description string
 	unit                   plots.Unit
-	of                     func(*v1alpha1.Summary) (float64, bool)
+	of                     func(Run) (float64, bool)
 }
 
 // runFigures are drawn in this order.
 var runFigures = []runFigure{
 	{"throughput", "Throughput", "Successful requests per second.", plots.PerSecond, throughputOf},
-	{"p50", "Median latency", "That of the slowest operation.", plots.Microseconds, latencyOf(func(l *v1alpha1.LatencySummary) int64 { return l.P50Microseconds })},
-	{"p99", "p99", "That of the slowest operation.", plots.Microseconds, latencyOf(func(l *v1alpha1.LatencySummary) int64 { return l.P99Microseconds })},
-	{"failed", "Failed requests", "The share of requests that failed or had no answer. They rank above all latencies.", plots.Percent, failedShare},
+	{"p50", "Median latency", "That of the slowest operation. Failed requests rank above all answered ones.", plots.Microseconds, latencyOf(spec.StatisticP50)},
+	{"p99", "p99", "That of the slowest operation. Failed requests rank above all answered ones.", plots.Microseconds, latencyOf(spec.StatisticP99)},
+	{"failed", "Failed requests", "The share of requests that failed or had no answer.", plots.Percent, failedShare},
 	{"cpu", "Processors that the members used", "All members together, on average over the window.", plots.Count, ofMembers(millicores, 1e-3)},
 	{"cpu-highest", "Highest use of processors", "The highest second of each member, added up.", plots.Count,
 		ofMembers(func(m v1alpha1.MemberSummary) *int64 { return m.CPUHighestMillicores }, 1e-3)},
-	{"cpu-request", "Processor time of the members per request", "All members together.", plots.Microseconds, each(ofMembers(millicores, 1e3))},
+	{"cpu-request", "Processor time of the members per request", "All members together. Members that have just started use more.", plots.Microseconds, perRequest(ofMembers(processorTime, 1))},
 	{"disk", "Bytes written to storage per second", "All members together, as the kernel counts them.", plots.Bytes, inWindow(ofMembers(written, 1))},
-	{"disk-request", "Bytes written to storage per request", "All members together, as the kernel counts them.", plots.Bytes, each(inWindow(ofMembers(written, 1)))},
+	{"disk-request", "Bytes written to storage per request", "All members together, as the kernel counts them.", plots.Bytes, perRequest(ofMembers(written, 1))},
 	{"received", "Bytes that the members' pods received per second", "From clients and from other members.", plots.Bytes,
 		inWindow(ofMembers(func(m v1alpha1.MemberSummary) *int64 { return m.PodReceivedBytes }, 1))},
 	{"sent", "Bytes that the members' pods sent per second", "To clients and to other members.", plots.Bytes,
 		inWindow(ofMembers(func(m v1alpha1.MemberSummary) *int64 { return m.PodSentBytes }, 1))},
 	{"memory", "Highest resident memory of the members", "All members together. For etcd it includes mapped pages of the database, for a Java server the heap.", plots.Bytes,
 		ofMembers(func(m v1alpha1.MemberSummary) *int64 { return m.MemoryBytes }, 1)},
-	{"client", "Processors that clients used", "The share that the busiest client pod used of its processors. From 85 % on, the client is the limit.", plots.Percent, busiestClient},
+	{"client", "Processors that clients used", "The share that the busiest client pod used of its processors. A client can be the limit without using them: its work waits for a processor that members use.",
+		plots.Percent, busiestClient},
 }
 
 func millicores(m v1alpha1.MemberSummary) *int64 { return m.CPUMillicores }
 
-func written(m v1alpha1.MemberSummary) *int64 { return m.StorageWrittenBytes }
-
-func throughputOf(s *v1alpha1.Summary) (float64, bool) {
-	ok := float64(s.MeasuredRequests - s.FailedRequests - s.CensoredRequests)
-	return 1e6 * ok / float64(max(s.DurationMicroseconds, 1)), ok > 0 && s.DurationMicroseconds > 0
+// processorTime is what a member used between its first and its last sample, in microseconds.
+func processorTime(m v1alpha1.MemberSummary) *int64 {
+	if m.CPUMillicores == nil || m.SampledMicroseconds == 0 {
+		return nil
+	}
+	return new(*m.CPUMillicores * m.SampledMicroseconds / 1000)
 }
 
-func failedShare(s *v1alpha1.Summary) (float64, bool) {
+func written(m v1alpha1.MemberSummary) *int64 { return m.StorageWrittenBytes }
+
+// summary is that of a run; without one it has no numbers.
+func (r Run) summary() v1alpha1.Summary {
+	if r.Object == nil || r.Object.Status.Summary == nil {
+		return v1alpha1.Summary{}
+	}
+	return *r.Object.Status.Summary
+}
+
+func throughputOf(r Run) (float64, bool) {
+	s := r.summary()
+	return 1e6 * succeededOf(s) / float64(max(s.DurationMicroseconds, 1)), s.MeasuredRequests > 0 && s.DurationMicroseconds > 0
+}
+
+func succeededOf(s v1alpha1.Summary) float64 {
+	return float64(s.MeasuredRequests - s.FailedRequests - s.CensoredRequests)
+}
+
+func failedShare(r Run) (float64, bool) {
+	s := r.summary()
 	return 100 * float64(s.FailedRequests+s.CensoredRequests) / float64(max(s.MeasuredRequests, 1)), s.MeasuredRequests > 0
 }
 
-func busiestClient(s *v1alpha1.Summary) (float64, bool) {
-	if s.Validity == nil || s.Validity.CPUPercent == nil {
+func busiestClient(r Run) (float64, bool) {
+	v := r.summary().Validity
+	if v == nil || v.CPUPercent == nil {
 		return 0, false
 	}
-	return float64(*s.Validity.CPUPercent), true
+	return float64(*v.CPUPercent), true
 }
 
-func latencyOf(value func(*v1alpha1.LatencySummary) int64) func(*v1alpha1.Summary) (float64, bool) {
-	return func(s *v1alpha1.Summary) (slowest float64, known bool) {
-		for _, o := range s.Operations {
-			if o.Latency != nil && !o.Operation.IsEvent() {
-				slowest, known = max(slowest, float64(value(o.Latency))), true
+// latencyOf is a quantile of the slowest operation. It is not known if so many requests failed that none of the answered ones is
+// there. Without its report, it is known of a run without failed requests.
+func latencyOf(p spec.Statistic) func(Run) (float64, bool) {
+	q := results.QuantileOf(p)
+	return func(r Run) (slowest float64, known bool) {
+		operations := r.detail().Operations
+		for _, o := range r.summary().Operations {
+			if len(operations) == 0 && o.Latency != nil && o.Failed == 0 && !o.Operation.IsEvent() {
+				slowest, known = max(slowest, float64(o.Latency.Micros(p))), true
+			}
+		}
+		for operation, op := range operations {
+			judged := op.Judged()
+			v, some := judged.Quantile(q)
+			switch {
+			case operation.IsEvent():
+			case !some:
+				return 0, false
+			default:
+				slowest, known = max(slowest, float64(v.Duration)/float64(time.Microsecond)), true
 			}
 		}
 		return slowest, known
@@ -117,33 +158,35 @@ func latencyOf(value func(*v1alpha1.LatencySummary) int64) func(*v1alpha1.Summar
 }
 
 // ofMembers adds up a figure of all members. It is not known if it is not known of one.
-func ofMembers(figure func(v1alpha1.MemberSummary) *int64, scale float64) func(*v1alpha1.Summary) (float64, bool) {
-	return func(s *v1alpha1.Summary) (sum float64, known bool) {
-		for _, m := range s.Members {
+func ofMembers(figure func(v1alpha1.MemberSummary) *int64, scale float64) func(Run) (float64, bool) {
+	return func(r Run) (sum float64, known bool) {
+		all := r.summary().Members
+		for _, m := range all {
 			v := figure(m)
 			if v == nil {
 				return 0, false
 			}
 			sum += float64(*v) * scale
 		}
-		return sum, len(s.Members) > 0
+		return sum, len(all) > 0
 	}
 }
 
 // inWindow divides what was counted in the window by its seconds.
-func inWindow(of func(*v1alpha1.Summary) (float64, bool)) func(*v1alpha1.Summary) (float64, bool) {
-	return func(s *v1alpha1.Summary) (float64, bool) {
-		v, known := of(s)
-		return 1e6 * v / float64(max(s.DurationMicroseconds, 1)), known && s.DurationMicroseconds > 0
+func inWindow(of func(Run) (float64, bool)) func(Run) (float64, bool) {
+	return func(r Run) (float64, bool) {
+		v, known := of(r)
+		length := r.summary().DurationMicroseconds
+		return 1e6 * v / float64(max(length, 1)), known && length > 0
 	}
 }
 
-// each divides a rate by that of successful requests.
-func each(of func(*v1alpha1.Summary) (float64, bool)) func(*v1alpha1.Summary) (float64, bool) {
-	return func(s *v1alpha1.Summary) (float64, bool) {
-		v, known := of(s)
-		rate, some := throughputOf(s)
-		return v / max(rate, 1e-9), known && some
+// perRequest divides what was counted in the window by the successful requests.
+func perRequest(of func(Run) (float64, bool)) func(Run) (float64, bool) {
+	return func(r Run) (float64, bool) {
+		v, known := of(r)
+		n := succeededOf(r.summary())
+		return v / max(n, 1), known && n > 0
 	}
 }
 
@@ -194,10 +237,11 @@ func clientPlots(d *Document) (out []Plot) {
 func (d *Document) valuesOf(cell string, f runFigure) (values []float64, open bool) {
 	for round := int32(1); round <= lastRound(d.Suite); round++ {
 		r, ran := suite.Counted(d.Suite.Status.Results, cell, round)
-		if run := d.run(r.Name).Object; ran && run != nil && run.Status.Summary != nil {
-			if v, known := f.of(run.Status.Summary); known {
-				values, open = append(values, v), open || r.Invalid != ""
-			}
+		if !ran {
+			continue
+		}
+		if v, known := f.of(d.run(r.Name)); known {
+			values, open = append(values, v), open || r.Invalid != ""
 		}
 	}
 	return values, open

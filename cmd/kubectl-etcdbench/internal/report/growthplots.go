@@ -15,7 +15,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/suite"
 )
 
-// bestRun is the run of a series with the highest throughput, and its details.
+// bestRun is the run of a series with the highest throughput, of those whose numbers can be compared if there are any, and its
+// details.
 type bestRun struct {
 	label   string
 	run     *v1alpha1.EtcdBenchmark
@@ -28,6 +29,7 @@ func bestRuns(d *Document) (out []bestRun) {
 		var best bestRun
 		var highest float64
 		var report Run
+		var valid bool
 		for _, cell := range of.cells {
 			for round := int32(1); round <= lastRound(d.Suite); round++ {
 				r, ran := suite.Counted(d.Suite.Status.Results, cell.Name, round)
@@ -35,8 +37,9 @@ func bestRuns(d *Document) (out []bestRun) {
 				if !ran || run.Object == nil || run.Object.Status.Summary == nil || len(run.Report) == 0 {
 					continue
 				}
-				if v, known := throughputOf(run.Object.Status.Summary); known && v > highest {
-					highest, report = v, run
+				v, known := throughputOf(run)
+				if better := r.Invalid == "" && !valid || (r.Invalid == "") == valid && v > highest; known && better {
+					highest, report, valid = v, run, r.Invalid == ""
 					best = bestRun{label: fmt.Sprintf("%s, %d clients", of.label, cell.Load.Load.Clients), run: run.Object}
 				}
 			}
@@ -62,7 +65,7 @@ func bestPlots(d *Document) (out []Plot) {
 	for i, b := range all {
 		for _, operation := range slices.Sorted(maps.Keys(b.details.Operations)) {
 			if r := b.details.Operations[operation]; !operation.IsEvent() {
-				lines = append(lines, spectrum{label: b.label, group: i, count: ranked(r).count, points: curve(ranked(r))})
+				lines = append(lines, spectrum{label: b.label, group: i, count: withFailed(r).count, points: curve(withFailed(r))})
 				break
 			}
 		}
@@ -70,7 +73,7 @@ func bestPlots(d *Document) (out []Plot) {
 	if len(lines) > 0 {
 		out = append(out, spectrumPlot(plots.About{
 			ID: "best-spectrum", Title: "Latency by percentile at the highest throughput of each",
-			Description: "Quartiles are at 25 %, 50 % and 75 %. " + whereLinesEnd + tailsOf(lines),
+			Description: "Quartiles are at 25 %, 50 % and 75 %. Failed requests rank above all answered ones. " + whereLinesEnd + tailsOf(lines),
 		}, lines, nil))
 	}
 	for _, g := range growths {
@@ -125,6 +128,9 @@ func (b bestRun) intervals(value func(render.Intervals, int) float64) (points []
 	return points
 }
 
+// together is how far apart the samples of members may be that were taken together, in seconds.
+const together = 1
+
 // memory adds up what the members had at each sample of the first one.
 func (b bestRun) memory() (points []plots.CurvePoint) {
 	c := courseOf(b.run, b.details)
@@ -139,7 +145,8 @@ func (b bestRun) memory() (points []plots.CurvePoint) {
 		at, sum := lines[0].At[i], 0.0
 		for _, l := range lines {
 			v := math.NaN()
-			if i < len(l.Values) {
+			// Samples of members are taken together. One that misses a sample is not added at another time.
+			if i < len(l.Values) && math.Abs(l.At[i]-at) < together {
 				v = l.Values[i]
 			}
 			sum += v
