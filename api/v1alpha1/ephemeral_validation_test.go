@@ -11,7 +11,7 @@ func TestAdmissionAcceptsMembersOfTheRun(t *testing.T) {
 		"a place":   `{ephemeral: {image: e, resources: {requests: {cpu: "1"}}, placement: {nodeSelector: {disk: fast}, tolerations: [{operator: Exists}]}}}`,
 		"at once":   `{concurrentRuns: Allow, ephemeral: {image: e, keepSeconds: 86400}}`,
 		"one alone": `{memberIndex: 2, ephemeral: {image: e}}`,
-		"ZooKeeper": `{datastore: ZooKeeper, ephemeral: {image: e, settings: {maxClientCnxns: "0", snapCount: "100000", jvmFlags: "-Xms1g -Xmx1g -XX:+UseG1GC -Djute.maxbuffer=1048575"}}}`,
+		"ZooKeeper": `{datastore: ZooKeeper, ephemeral: {image: e, settings: {maxClientCnxns: "0", snapCount: "100000", jvmFlags: "-Xms1g -Xmx1g -XX:+UseG1GC"}}}`,
 		"Consul":    `{datastore: Consul, ephemeral: {image: e, settings: {performance.raft_multiplier: "1", limits.http_max_conns_per_client: "5000", raft_snapshot_threshold: "16384"}}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -44,6 +44,9 @@ func TestAdmissionRejectsMembersOfTheRun(t *testing.T) {
 		"a data folder":     {`{datastore: ZooKeeper, ephemeral: {image: e, settings: {dataLogDir: a}}}`, "must be properties of zoo.cfg"},
 		"a second line":     {`{datastore: ZooKeeper, ephemeral: {image: e, settings: {snapCount: "1\ndataDir=/x"}}}`, "must be properties of zoo.cfg"},
 		"a command of Java": {`{datastore: ZooKeeper, ephemeral: {image: e, settings: {jvmFlags: "-XX:OnError=reboot"}}}`, "must be properties of zoo.cfg"},
+		"a buffer's size":   {`{datastore: ZooKeeper, ephemeral: {image: e, settings: {jvmFlags: "-Xmx1g -Djute.maxbuffer=1000"}}}`, "must be properties of zoo.cfg"},
+		"a Java property":   {`{datastore: ZooKeeper, ephemeral: {image: e, settings: {jvmFlags: "-Dzookeeper.forceSync=no"}}}`, "must be properties of zoo.cfg"},
+		"its metrics":       {`{datastore: Consul, ephemeral: {image: e, settings: {telemetry.prometheus_retention_time: 1h}}}`, "must be configuration keys by path"},
 		"a watch handler":   {`{datastore: Consul, ephemeral: {image: e, settings: {watches.handler: reboot}}}`, "must be configuration keys by path"},
 		"its ports":         {`{datastore: Consul, ephemeral: {image: e, settings: {ports.http: "1"}}}`, "must be configuration keys by path"},
 		"a quote":           {`{datastore: Consul, ephemeral: {image: e, settings: {raft_protocol: "3 }"}}}`, "must be configuration keys by path"},

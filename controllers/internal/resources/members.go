@@ -239,7 +239,7 @@ func memberPod(run *v1alpha1.EtcdBenchmark, process ephemeral.Process, image str
 	return spec
 }
 
-// sampler measures the member. No run depends on it, so it has no probe.
+// sampler measures the member, and answers the probe of a ZooKeeper. It has no probe of its own: a run goes on without its figures.
 func sampler(run *v1alpha1.EtcdBenchmark, image string) corev1.Container {
 	// With requests equal to limits, the pod of a member that has a guaranteed quality of service keeps it.
 	small := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("25m"), corev1.ResourceMemory: resource.MustParse("64Mi")}
