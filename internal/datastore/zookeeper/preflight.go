@@ -116,9 +116,9 @@ func (d *Driver) voters(ctx context.Context) (voters []string, unlisted string) 
 	return voters, ""
 }
 
-// controlConnections is how many connections a pod opens to a server beside the load: the
-// control session, one for srvr and one for mntr.
-const controlConnections = 3
+// controlConnections is how many connections a pod opens to a server beside the load: the control session, that of the lock (only
+// client pod 0), one for srvr, and one for mntr.
+const controlConnections = 4
 
 // checkConnections compares this pod's connections to each server with its maxClientCnxns. If a server does not report
 // it, Connect fails and explains the limit.
