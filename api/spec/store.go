@@ -221,12 +221,17 @@ func (l TxnLimits) Accept(puts int, k Keys, v Values) bool {
 	return puts <= int(l.MaxPuts) && int64(puts)*(int64(k.SizeBytes)+value+TxnPutBytes) <= l.MaxBytes
 }
 
-// ContestLimits are the names for which clients may contend, and the clients on one connection that may contend for them. The
-// zero value accepts none.
-type ContestLimits struct{ MaxNames, ClientsPerConnection int32 }
+// ContestLimits are the names for which clients may contend, and the clients on one connection and for one name. The zero value
+// accepts none.
+type ContestLimits struct{ MaxNames, ClientsPerConnection, ClientsPerName int32 }
+
+// Accept reports whether a contest is within the limits.
+func (l ContestLimits) Accept(names, clients, connections int) bool {
+	return names <= int(l.MaxNames) && clients <= int(l.ClientsPerConnection)*connections && clients <= int(l.ClientsPerName)*names
+}
 
 // anyContest is every contest that the API accepts.
-var anyContest = ContestLimits{MaxNames: 1_000_000, ClientsPerConnection: 1_000_000}
+var anyContest = ContestLimits{MaxNames: 1_000_000, ClientsPerConnection: 1_000_000, ClientsPerName: 1_000_000}
 
 // TTLLimits are the times to live of leases that a store accepts, in seconds. The zero value accepts none.
 type TTLLimits struct{ Least, Most int64 }
@@ -300,8 +305,8 @@ var stores = map[Datastore]Store{
 			Txn: TxnLimits{MaxPuts: MaxTxnOperations, MaxBytes: 256 << 10},
 		},
 		// A session whose ephemeral znodes have paths of more than jute.maxbuffer together breaks the ensemble for good, too. Within
-		// these limits they have less than 64 KiB. A folder holds the names.
-		Contest:   ContestLimits{MaxNames: 1_000, ClientsPerConnection: 200},
+		// these limits they have less than 64 KiB. A folder holds the names. A contender lists all others for its name.
+		Contest:   ContestLimits{MaxNames: 1_000, ClientsPerConnection: 200, ClientsPerName: 10_000},
 		KeyPrefix: PrefixLimits{Match: `^/?([A-Za-z0-9_-][A-Za-z0-9._-]*/)+$`, Except: `^/?zookeeper/`},
 		Members:   []MemberSelection{MembersAll},
 		TLS:       true, Auth: []string{UsernameFile, PasswordFile}, Addresses: true, MemberIndex: true, Multiplexed: true, SessionTimeout: true, CutTimes: true,

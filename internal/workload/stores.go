@@ -59,9 +59,9 @@ func (r *Run) CheckStore(d spec.Datastore) error {
 		errs = append(errs, Wanted(leases <= float64(row.MaxLeases), "workload.lease", fmt.Sprintf("at most %d leases for %s", row.MaxLeases, d), leases))
 		errs = append(errs, Wanted(l.TTLSeconds >= ttl.Least && l.TTLSeconds <= ttl.Most, "workload.lease.ttlSeconds", fmt.Sprintf("%d to %d for %s", ttl.Least, ttl.Most, d), l.TTLSeconds))
 	}
-	if names, each := r.ContestNames(), row.Contest.ClientsPerConnection; names > 0 {
-		errs = append(errs, Wanted(names <= int(row.Contest.MaxNames) && int64(r.Load.Clients) <= int64(each)*int64(r.Load.Connections), "workload.names",
-			fmt.Sprintf("at most %d, for at most %d clients per connection, for %s", row.Contest.MaxNames, each, d), names))
+	if names, l := r.ContestNames(), row.Contest; names > 0 {
+		errs = append(errs, Wanted(l.Accept(names, int(r.Load.Clients), int(r.Load.Connections)), "workload.names",
+			fmt.Sprintf("at most %d, for at most %d clients per connection and %d per name, for %s", l.MaxNames, l.ClientsPerConnection, l.ClientsPerName, d), names))
 	}
 	if r.Keys().Count > 0 {
 		errs = append(errs, r.checkLimits(row.Keys, d)...)

@@ -7,7 +7,7 @@ import (
 )
 
 // Answers implements load.Prober: a sync is answered, over the control session or a new one.
-// The sync passes the quorum. A server without a quorum, or with too many connections from
+// The leader takes part in a sync, and no quorum does. A server without a quorum, or with too many connections from
 // this host, closes a new connection without a response. So the control session is asked, too.
 func (d *Driver) Answers(ctx context.Context) bool {
 	const control = ""

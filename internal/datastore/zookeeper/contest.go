@@ -103,7 +103,8 @@ func (k *contender) win(ctx context.Context) (before string, err error) {
 		case at == 0:
 			return before, nil
 		}
-		before = queue[at-1][:len(k.mark)]
+		// The name of a foreign znode may be shorter.
+		before = queue[at-1][:min(len(k.mark), len(queue[at-1]))]
 		err = k.awaitEnd(ctx, k.name+"/"+queue[at-1])
 	}
 	return "", err

@@ -139,6 +139,12 @@ func TestALockHasOneHolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	release(second, load.CodeUnavailable)
+	// The name of a foreign znode in front can be shorter than those of clients.
+	makeNodeAt(t, client, first.name+"/0")
+	acquire(second, 300*time.Millisecond, load.CodeDeadlineExceeded)
+	if err := client.Delete(first.name+"/0", -1); err != nil {
+		t.Fatal(err)
+	}
 	acquire(second, 10*time.Second, "")
 	if cleaning, err := d.Release(bounded(t)); err != nil || cleaning != results.CleaningKeysDeleted {
 		t.Errorf("released with %s, %v", cleaning, err)

@@ -54,8 +54,8 @@ func (d *Driver) dropControl(s *session) {
 // answerTimeout bounds one request.
 const answerTimeout = 5 * time.Second
 
-// ask sends a request over the control session. It repeats the request if the error is temporary: each of the driver's
-// requests can be repeated safely.
+// ask sends a request over the control session. It repeats the request if the error is temporary: reads can be repeated, and
+// transactions that check the marker, or create it. The lock of the target has no marker, and no request of ask changes it.
 func ask[T any](ctx context.Context, d *Driver, question func(*session) (T, error)) (answer T, err error) {
 	err = remote.Repeat(ctx, passes, func(ctx context.Context) error {
 		s, err := d.controlSession(ctx)

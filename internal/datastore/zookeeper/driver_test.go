@@ -167,6 +167,22 @@ func TestWhatBreaksAnEnsembleStaysSmall(t *testing.T) {
 	}
 }
 
+// A list of contenders has a znode of each client, and fits into the buffers of the load and of the control session.
+func TestAListOfContendersFitsIntoABuffer(t *testing.T) {
+	row, _ := spec.ZooKeeper.Store()
+	for _, size := range []struct{ names, each int32 }{{1, 1}, {2, 3_200}, {1, row.Contest.ClientsPerName}} {
+		p := planFor(nil, func(p *plan.Plan) {
+			p.Workload = spec.Workload{Type: spec.WorkloadLock, Lock: &spec.Lock{Names: size.names}}
+			p.Load.Clients = size.names*size.each - size.names + 1
+		})
+		const head, stat = 16 + 4, 68
+		list := head + stat + int(size.each)*(lengthBytes+len(fmt.Sprintf("%06d-", 999_999))+sequenceDigits)
+		if room := New(p, 0).frameBytes(); list > room || room > controlFrame {
+			t.Errorf("%d clients for a name: a list of %d bytes, buffers of %d", size.each, list, room)
+		}
+	}
+}
+
 // Impossible lengths of a broken server must not reach go-zookeeper's decoder, which trusts them.
 func TestResponsesOfImpossibleLengthsEndTheConnection(t *testing.T) {
 	frame := func(length uint32, body int) []byte {

@@ -116,9 +116,9 @@ func (d *Driver) voters(ctx context.Context) (voters []string, unlisted string) 
 	return voters, ""
 }
 
-// controlConnections is how many connections a pod opens to a server beside the load: the
-// control session, one for srvr and one for mntr.
-const controlConnections = 3
+// controlConnections is how many connections a pod opens to a server beside the load: the control session, that of the lock (only
+// client pod 0), one for srvr, and one for mntr.
+const controlConnections = 4
 
 // checkConnections compares this pod's connections to each server with its maxClientCnxns. If a server does not report
 // it, Connect fails and explains the limit.
@@ -146,8 +146,15 @@ func (d *Driver) guard(ctx context.Context) error {
 	})
 }
 
-// frameBytes is the size of a buffer for one request of the load.
+// waiterBytes is an upper bound of what a list of contenders has for each of them.
+const waiterBytes = 32
+
+// frameBytes is the size of a buffer for one request of the load, or for the list of all contenders for a name.
 func (d *Driver) frameBytes() int {
 	put := int(d.plan.Values().SizeBytes) + 2*d.tree.keys.KeyBytes() + opBytes
-	return max(smallestFrame, put*max(d.plan.KeysAtOnce(), 1))
+	size := max(smallestFrame, put*max(d.plan.KeysAtOnce(), 1))
+	if names := d.tree.names; names > 0 {
+		size = max(size, (int(d.plan.Load.Clients)+names-1)/names*waiterBytes)
+	}
+	return size
 }

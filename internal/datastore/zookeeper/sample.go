@@ -13,8 +13,6 @@ import (
 
 var (
 	counters = map[string]results.Figure{
-		// A server counts each election in which it takes part.
-		"cnt_election_time":    results.FigureLeaderChanges,
 		"bytes_received_count": results.FigureClientReceivedBytes,
 		"response_bytes":       results.FigureClientSentBytes,
 	}
@@ -36,7 +34,16 @@ var errNoMetrics = errors.New("neither the command mntr nor AdminServer on port 
 func (d *Driver) Sample(ctx context.Context) map[string]members.Sample {
 	return d.addresses.Samples(func(endpoint string) (members.Sample, error) {
 		values, err := d.metrics(ctx, endpoint)
-		return sampleOf(values, time.Now()), err
+		s := sampleOf(values, time.Now())
+		if err != nil {
+			return s, err
+		}
+		// A server counts each election in which it takes part in its metrics, also one without a new leader. Each leader has a
+		// new epoch.
+		if h, err := d.healthOf(ctx, endpoint); err == nil {
+			s.Counters[results.FigureLeaderChanges] = float64(h.epoch)
+		}
+		return s, nil
 	})
 }
 

@@ -3,8 +3,11 @@
 package zookeeper
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/go-zookeeper/zk"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/zookeeper/zookeepertest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
@@ -62,10 +65,10 @@ func TestServersReportFigures(t *testing.T) {
 	}
 }
 
-// Each server of an ensemble counts the elections in which it takes part.
-func TestServersCountElections(t *testing.T) {
+// A change of the leader is counted by all servers. A server that joins the same leader again counts none.
+func TestServersCountChangesOfTheLeader(t *testing.T) {
 	t.Parallel()
-	servers := zookeepertest.Start(t, 3, allowed)
+	servers := zookeepertest.Start(t, 3, allowed, "syncLimit=2")
 	var endpoints []string
 	for _, s := range servers {
 		endpoints = append(endpoints, s.Endpoint())
@@ -75,20 +78,33 @@ func TestServersCountElections(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := d.Sample(bounded(t))
-	for i, m := range target.Members {
-		if m.Leader {
-			servers[i].Kill()
-		}
-	}
+	leader := slices.IndexFunc(target.Members, func(m results.Member) bool { return m.Leader })
+	paused, third := (leader+1)%3, (leader+2)%3
 	ctx := bounded(t)
-	for _, m := range target.Members {
-		if m.Leader {
-			continue
-		}
-		await(t, ctx, func() bool {
-			s := d.Sample(ctx)[m.ID]
-			return s.Counters[results.FigureLeaderChanges] == before[m.ID].Counters[results.FigureLeaderChanges]+1
-		})
+	client := zookeepertest.Client(t, endpoints[third])
+	changes := func(server int) float64 {
+		return d.Sample(ctx)[target.Members[server].ID].Counters[results.FigureLeaderChanges]
+	}
+	metric := func(server int, name string) float64 {
+		values, _ := d.metrics(ctx, endpoints[server])
+		return values[name]
+	}
+	makeNodeAt(t, client, "/first")
+	await(t, ctx, func() bool { return changes(paused) > 0 })
+	before, elections := changes(paused), metric(paused, "cnt_election_time")
+	resume := servers[paused].Pause(t)
+	await(t, ctx, func() bool { return metric(leader, "synced_followers") == 1 })
+	resume()
+	await(t, ctx, func() bool { return metric(paused, "cnt_election_time") > elections })
+	if after := changes(paused); after != before {
+		t.Errorf("a server that was paused counted %v changes of the leader, and counts %v", before, after)
+	}
+	servers[leader].Kill()
+	await(t, ctx, func() bool {
+		_, err := client.Create("/second", nil, 0, everybody)
+		return err == nil || err == zk.ErrNodeExists
+	})
+	for _, server := range []int{paused, third} {
+		await(t, ctx, func() bool { return changes(server) > before })
 	}
 }

@@ -19,7 +19,7 @@ func TestSampleOfMntr(t *testing.T) {
 	}
 	want := members.Sample{
 		At:       time.Unix(100, 0),
-		Counters: map[results.Figure]float64{results.FigureLeaderChanges: 1, results.FigureClientReceivedBytes: 116, results.FigureClientSentBytes: 0},
+		Counters: map[results.Figure]float64{results.FigureClientReceivedBytes: 116, results.FigureClientSentBytes: 0},
 		Gauges:   map[members.Gauge]float64{members.GaugeStart: 95.045, members.GaugeDatabaseBytes: 514_575, members.GaugePendingProposals: 0},
 		Timers: map[results.Timer]members.Histogram{
 			results.TimerWALFsync: {Count: 502, Seconds: 0.688, Cut: true}, results.TimerHandling: {Count: 1, Seconds: 0.012, Cut: true},

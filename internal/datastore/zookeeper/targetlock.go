@@ -45,7 +45,7 @@ func (l targetLock) MakeLock(ctx context.Context, content []byte) (made bool, er
 	return err == nil, err
 }
 
-// lockSession is opened with the first lock, and lasts as long as the driver.
+// lockSession is opened with the first lock, and lasts until FreeLock or as long as the driver.
 func (d *Driver) lockSession(ctx context.Context) (*session, error) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
@@ -72,16 +72,16 @@ func (targetLock) RenewLock(context.Context, ownership.LockSeen) (renewed bool, 
 	return true, nil
 }
 
-// FreeLock implements ownership.LockStore.
-func (l targetLock) FreeLock(ctx context.Context, isOwn func([]byte) bool) error {
-	found, err := l.driver.read(ctx, lockNode)
-	if err != nil || !found.exists || !isOwn([]byte(found.data)) {
-		return err
+// FreeLock implements ownership.LockStore. It ends the session of the lock, which can end no lock of another run. The lock of a
+// lost driver of this run expires.
+func (l targetLock) FreeLock(ctx context.Context, _ func([]byte) bool) error {
+	l.driver.mutex.Lock()
+	s := l.driver.locking
+	l.driver.locking = nil
+	l.driver.mutex.Unlock()
+	if s != nil {
+		s.setPhase(ctx)
+		s.close()
 	}
-	// A transaction of one operation: its request is counted.
-	_, why, err := l.driver.commit(ctx, deleteNode(lockNode))
-	if err == nil && why != zk.ErrNoNode {
-		err = why
-	}
-	return err
+	return nil
 }

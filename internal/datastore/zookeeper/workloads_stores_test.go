@@ -242,8 +242,20 @@ type recorder struct {
 	sent     []*bytes.Buffer
 }
 
-// serve serves until the test ends, and returns the address.
 func (r *recorder) serve(t *testing.T) string {
+	t.Helper()
+	return proxy(t, r.upstream, func(server, client net.Conn) (requests, responses io.Writer) {
+		sent := &bytes.Buffer{}
+		r.mutex.Lock()
+		defer r.mutex.Unlock()
+		r.sent = append(r.sent, sent)
+		return io.MultiWriter(server, locked{&r.mutex, sent}), client
+	})
+}
+
+// proxy serves until the test ends, and returns the address. over returns where the bytes of a connection go. An error there ends
+// the connection.
+func proxy(t *testing.T, upstream string, over func(server, client net.Conn) (requests, responses io.Writer)) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -256,17 +268,14 @@ func (r *recorder) serve(t *testing.T) string {
 			if err != nil {
 				return
 			}
-			server, err := net.Dial("tcp", r.upstream)
+			server, err := net.Dial("tcp", upstream)
 			if err != nil {
 				t.Error(err)
 				return
 			}
-			sent := &bytes.Buffer{}
-			r.mutex.Lock()
-			r.sent = append(r.sent, sent)
-			r.mutex.Unlock()
-			serving.Go(func() { _, _ = io.Copy(io.MultiWriter(server, locked{&r.mutex, sent}), client); server.Close() })
-			serving.Go(func() { _, _ = io.Copy(client, server); client.Close() })
+			requests, responses := over(server, client)
+			serving.Go(func() { _, _ = io.Copy(requests, client); server.Close() })
+			serving.Go(func() { _, _ = io.Copy(responses, server); client.Close() })
 		}
 	})
 	t.Cleanup(func() {

@@ -254,14 +254,14 @@ func consistencies(names []string) (all []value) {
 // contests are numbers of names and of clients on a connection, on both sides of the limits of every row.
 func contests() (all []value) {
 	for kind, variant := range map[string]spec.Variant{"lock": spec.VariantLock, "election": spec.VariantElection} {
-		for _, size := range []struct{ names, clients, connections int32 }{{1000, 1000, 1000}, {1001, 1001, 1001}, {1, 400, 2}, {1, 401, 2}} {
+		for _, size := range []struct{ names, clients, connections int32 }{{1000, 1000, 1000}, {1001, 1001, 1001}, {1, 400, 2}, {1, 401, 2}, {2, 20_000, 100}, {2, 20_001, 101}} {
 			edits := map[string]string{
 				"workload": fmt.Sprintf("{type: %s, %s: {names: %d}}", variant, kind, size.names),
 				"load":     fmt.Sprintf("{durationSeconds: 10, clients: %d, connections: %d}", size.clients, size.connections),
 			}
 			all = append(all, value{fmt.Sprintf("%v %s", variant, fmt.Sprint(size)), edits, func(d spec.Datastore, row spec.Store) []condition {
 				contends := slices.Contains(row.Workloads, variant)
-				within := size.names <= row.Contest.MaxNames && size.clients <= row.Contest.ClientsPerConnection*size.connections
+				within := row.Contest.Accept(int(size.names), int(size.clients), int(size.connections))
 				return []condition{{"spec.workload", "workload", contends}, {"spec.workload", "workload.names", within || !contends && d != lake},
 					{"spec.load.clients", "load.clients", row.Multiplexed || size.clients == size.connections}}
 			}})
