@@ -42,7 +42,7 @@ func runOwn(t *testing.T, manifest, program, dir string) (run v1alpha1.EtcdBench
 // A run starts its own servers of ZooKeeper and Consul with the settings, measures their processes, reads their metrics, and leaves nothing.
 func TestMembersOfZooKeeperAndConsul(t *testing.T) {
 	for store, tc := range map[spec.Datastore]struct{ program, settings string }{
-		spec.ZooKeeper: {"zkServer.sh", `maxClientCnxns: "7", jvmFlags: "-Xmx96m"`},
+		spec.ZooKeeper: {"zkServer.sh", `maxClientCnxns: "8", jvmFlags: "-Xmx96m"`},
 		spec.Consul:    {"consul", `performance.raft_multiplier: "1", limits.http_max_conns_per_client: "9"`},
 	} {
 		for _, members := range []int{1, 3} {
