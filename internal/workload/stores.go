@@ -27,7 +27,7 @@ func (r *Run) Leftover(d spec.Datastore, endpoints []string) Leftover {
 	if len(endpoints) > 0 {
 		command += "--endpoints " + text.Quoted(strings.Join(endpoints, ",")) + " "
 	}
-	return Leftover{"To delete them, with the same flags for TLS and user as etcdctl:", command + text.Quoted(r.Prefix)}
+	return Leftover{"To delete them, with the flags for TLS and user that the target needs:", command + text.Quoted(r.Prefix)}
 }
 
 // CheckStore returns all reasons why a store and its transport do not support the run, joined; nil if they do. The row of
