@@ -112,6 +112,8 @@ func TestCleanRefuses(t *testing.T) {
 		"no CA":            {[]string{"--endpoints", "https://127.0.0.1:1"}, "add --cacert"},
 		"no file":          {[]string{"--endpoints", "127.0.0.1:1", "--cacert", "/no/such/file"}, "/no/such/file"},
 		"nothing answers":  {[]string{"--endpoints", "127.0.0.1:1"}, "127.0.0.1:1"},
+		"no token":         {[]string{"--datastore", "Consul", "--endpoints", "127.0.0.1:1", "--user", "a:b"}, "Consul takes --token-file, not --user"},
+		"no user":          {[]string{"--datastore", "ZooKeeper", "--endpoints", "127.0.0.1:1", "--token-file", "/x"}, "ZooKeeper takes --user and --password, not --token-file"},
 		"a user, no reply": {[]string{"--endpoints", "127.0.0.1:1", "--user", "root:secret"}, "127.0.0.1:1"},
 	} {
 		c := call("", append([]string{"clean", "-n", ns}, tc.args...)...)
