@@ -9,6 +9,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
 )
 
 // A prefix whose UID belongs to an unfinished run of the cluster is never removed.
@@ -171,5 +172,12 @@ func TestCleanWithTLSAndAUser(t *testing.T) {
 		if !strings.Contains(c.err.String(), want) {
 			t.Errorf("%q: got %s", user, c.err)
 		}
+	}
+}
+
+// What this user may not read is never removed, although its owner is known.
+func TestCleanLeavesWhatItMayNotRead(t *testing.T) {
+	if got := (&owners{}).obstacle(ownership.Leftover{Owner: "a", Unread: true}); got == "" {
+		t.Error("wanted an obstacle, found none")
 	}
 }
