@@ -31,6 +31,8 @@ func TestAdmissionAcceptsZooKeeper(t *testing.T) {
 func TestAdmissionRejectsForZooKeeper(t *testing.T) {
 	for name, tc := range map[string]struct{ field, value, want string }{
 		"another workload":         {"spec.workload", `{type: STM, stm: {}}`, "spec.workload: Invalid value: must be Put, Range with delivery Whole, Mixed without inTransaction, Delete, Txn, Lock or Election for target.datastore ZooKeeper, found type STM"},
+		"pages of a range":         {"spec.workload", `{type: Range, range: {consistency: Serializable, delivery: Pages, keys: {count: 10}}}`, "target.datastore ZooKeeper, found type Range with delivery Pages"},
+		"reads in transactions":    {"spec.workload", `{type: Mixed, mixed: {readPercent: 50, consistency: Serializable, inTransaction: true}}`, "target.datastore ZooKeeper, found type Mixed with inTransaction"},
 		"keys written again":       {"spec.workload", `{type: Put, put: {keys: {count: 1000, distribution: Uniform}}}`, "spec.workload: Invalid value: creates each key once for target.datastore ZooKeeper: set overwrite: true"},
 		"transactions of old keys": {"spec.workload", `{type: Txn, txn: {putsPerTransaction: 10}}`, "creates each key once"},
 		"large transactions":       {"spec.workload", `{type: Txn, txn: {putsPerTransaction: 700, overwrite: true}}`, "spec.workload.txn: Invalid value: is too large for target.datastore ZooKeeper"},

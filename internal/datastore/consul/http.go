@@ -212,6 +212,9 @@ var (
 	temporary = []error{errNoAnswer, io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, syscall.EHOSTUNREACH, syscall.ENETUNREACH}
 )
 
+// notConsul follows the address of another server.
+const notConsul = "does not answer as Consul does; check that it is the HTTP port of a Consul server"
+
 // whileElecting are parts of what servers answer while they elect a leader, and a little after that: those that forward a
 // request, and the leader itself.
 var whileElecting = []string{"Missing node registration", "No cluster leader", "rpc error", "leadership", "not the leader", "Not ready to serve", "raft apply failed"}
@@ -252,7 +255,7 @@ func kindOf(err error) kind {
 	case refused:
 		return kind{codeUnknown, false, results.FailureTargetUnhealthy, "refuses a request"}
 	case errors.Is(err, errNotConsul):
-		return kind{codeUnknown, false, results.FailureTargetUnhealthy, "does not answer as Consul does; check that it is the HTTP port of a Consul server"}
+		return kind{codeUnknown, false, results.FailureTargetUnhealthy, notConsul}
 	case slices.ContainsFunc(temporary, func(known error) bool { return errors.Is(err, known) }):
 		return kind{code: load.CodeUnavailable, passes: true}
 	case errors.Is(err, context.DeadlineExceeded):
@@ -275,5 +278,13 @@ func (d *Driver) explain(err error, endpoint string) error {
 	}
 	ofServers := func(err error) (results.FailureReason, string) { k := kindOf(err); return k.reason, k.what }
 	ofNetwork := func(err error) (results.FailureReason, string) { return remote.Network("Consul", err) }
-	return remote.Explain(err, endpoint, ofServers, secrets.Explain, ofNetwork)
+	return remote.Explain(err, endpoint, ofServers, secrets.Explain, ofNetwork, ofOthers)
+}
+
+// ofOthers explains what a server does that does not speak HTTP.
+func ofOthers(err error) (results.FailureReason, string) {
+	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || strings.Contains(err.Error(), "malformed HTTP") {
+		return results.FailureTargetUnhealthy, notConsul + ", and whether it serves TLS (spec.target.tls)"
+	}
+	return "", ""
 }

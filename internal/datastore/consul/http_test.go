@@ -120,6 +120,27 @@ func TestAnAnswerThatIsNoList(t *testing.T) {
 	}
 }
 
+// What answers at an address is not Consul, for example another store.
+func TestServersThatAreNotConsul(t *testing.T) {
+	for name, answer := range map[string]string{"nothing": "", "another protocol": "SSH-2.0\r\n\r\n", "a page": "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"} {
+		endpoint := answering(t, func(w http.ResponseWriter, _ *http.Request) {
+			connection, _, err := w.(http.Hijacker).Hijack()
+			if err == nil {
+				_, err = connection.Write([]byte(answer))
+				err = errors.Join(err, connection.Close())
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+		d := addressedTo(t, endpoint)
+		_, err := d.healthOf(t.Context(), endpoint)
+		if failure := load.FailureOf(d.explain(err, endpoint)); failure == nil || failure.Reason != results.FailureTargetUnhealthy || !strings.Contains(failure.Message, "HTTP port of a Consul server") {
+			t.Errorf("%s: got %v, wanted advice about the port", name, failure)
+		}
+	}
+}
+
 // The start of a list that broke off is not the list.
 func TestAListOfSessionsThatBreaksOff(t *testing.T) {
 	var asked atomic.Int64

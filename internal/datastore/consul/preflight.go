@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
@@ -100,7 +102,7 @@ func (d *Driver) preflight(ctx context.Context) (*results.Target, members.View, 
 		view.Members[remote.Hashed(endpoint)] = h.state()
 	}
 	target.ClusterID = remote.Hashed(view.Voters...)
-	if err = d.guard(ctx); err == nil {
+	if target.Notes, err = d.guard(ctx); err == nil {
 		err = d.checkRights(ctx)
 	}
 	return target, view, err
@@ -118,15 +120,26 @@ func (d *Driver) checkLimits(endpoint string, h health) error {
 // tenants are systems that keep their data in Consul, by the folders of their keys.
 var tenants = map[string]string{"vault/": "Vault", "nomad/": "Nomad"}
 
-// guard refuses a Consul that another system depends on, as far as the token may read.
-func (d *Driver) guard(ctx context.Context) error {
-	return d.addresses.Guard("Consul", tenants, func(folder string) (bool, error) {
+// guard refuses a Consul that another system depends on, and returns a note about keys that the token may not read. Consul
+// leaves these out of a list, and refuses a read of one key.
+func (d *Driver) guard(ctx context.Context) (notes []string, err error) {
+	var unread []string
+	err = d.addresses.Guard("Consul", tenants, func(folder string) (bool, error) {
 		found, err := d.names(ctx, folder, true, itsStart)
+		if err == nil && len(found) == 0 {
+			_, _, err = d.ask(ctx, get(spec.RPCKVGet, pathOf(folder)), itsStart)
+		}
 		if isDenied(err) {
+			unread = append(unread, folder)
 			return false, nil
 		}
 		return len(found) > 0, err
 	})
+	if len(unread) > 0 {
+		notes = append(notes, fmt.Sprintf("this token may not read the keys below %s, so the guard cannot know whether another system depends on this Consul: "+
+			"give it key_prefix with policy = \"read\" for them", strings.Join(unread, ", ")))
+	}
+	return notes, err
 }
 
 // checkRights sends a transaction that changes nothing, because the marker never has this index. Consul checks the rights on

@@ -424,6 +424,31 @@ func TestTenantsAreProtected(t *testing.T) {
 	}
 }
 
+// Consul leaves keys out of a list that the token may not read. The result says which keys were not seen.
+func TestTenantsThatTheTokenMayNotRead(t *testing.T) {
+	t.Parallel()
+	servers := consultest.Start(t, 1, consultest.ACLs)
+	servers[0].Ask(t, http.MethodPut, "/v1/kv/vault/core/lock", "x")
+	own := `key_prefix "etcdbench/" { policy = "write" } `
+	preflight := func(rules string, changes ...func(*plan.Plan)) (*results.Target, error) {
+		target, _, err := driverOf(t, planFor(servers, append(changes, withToken(servers[0].Token(t, rules)))...), 0).Preflight(bounded(t))
+		return target, err
+	}
+	if target, err := preflight(own); err != nil || len(target.Notes) != 1 || !strings.Contains(target.Notes[0], "nomad/, vault/") {
+		t.Errorf("got %+v, %v, wanted a note about both folders", target, err)
+	}
+	accepts := func(p *plan.Plan) { p.Guard.AcknowledgeControlPlane = true }
+	if target, err := preflight(own, accepts); err != nil || len(target.Notes) > 0 {
+		t.Errorf("got %+v, %v, wanted no note", target, err)
+	}
+	_, err := preflight(own + `key_prefix "vault/" { policy = "read" }`)
+	wantReason(t, err, results.FailureControlPlaneTarget, "Vault")
+	servers[0].Ask(t, http.MethodDelete, "/v1/kv/vault/?recurse", "")
+	if target, err := preflight(own + `key_prefix "vault/" { policy = "read" } key_prefix "nomad/" { policy = "read" }`); err != nil || len(target.Notes) > 0 {
+		t.Errorf("got %+v, %v, wanted no note", target, err)
+	}
+}
+
 // A Consul that serves TLS, with a certificate of an authority that the run has. Both sides may expect the other protocol.
 func TestTLS(t *testing.T) {
 	t.Parallel()

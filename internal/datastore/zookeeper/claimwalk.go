@@ -132,7 +132,7 @@ func (s searcher) See(ctx context.Context, prefix string) (seen ownership.Seen, 
 	root := rootOf(prefix)
 	found, err := s.read(ctx, root)
 	if err == zk.ErrNoAuth {
-		return ownership.Seen{Keys: 1}, nil
+		return ownership.Seen{Keys: 1, Unread: true}, nil
 	}
 	if err != nil || !found.exists {
 		return seen, err
@@ -156,6 +156,9 @@ func (s searcher) See(ctx context.Context, prefix string) (seen ownership.Seen, 
 	}
 	c := claims{driver: s.Driver, tree: tree{root: root}}
 	pods, err := c.registrations(ctx)
+	if seen.Unread = err == zk.ErrNoAuth; seen.Unread {
+		err = nil
+	}
 	for path, pod := range pods {
 		seen.Pods = append(seen.Pods, ownership.Item{Key: ownership.Key{Name: path, Version: pod.changed}, Value: []byte(pod.data)})
 	}

@@ -102,6 +102,8 @@ func (o *owners) endpoints() ([]string, error) {
 // obstacle is why a prefix must not be removed; empty if it may.
 func (o *owners) obstacle(l ownership.Leftover) string {
 	switch run, known := o.runs[l.Owner]; {
+	case l.Unread:
+		return "this user may not read it"
 	case l.Owner == "":
 		return "no run owns it: it has no marker"
 	case known && !run.finished:

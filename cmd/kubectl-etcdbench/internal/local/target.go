@@ -25,6 +25,8 @@ const MaxMembers = 9
 type Options struct {
 	// Members is the number of members to start as the target; 0 uses spec.target.
 	Members int
+	// Target is the name of the target in a suite; empty without one.
+	Target v1alpha1.EntryName
 	// MemberBinary is the program of these members; empty is the etcd in this program.
 	MemberBinary string
 	// DataDir is the folder for their data; empty is that for temporary files.
@@ -61,7 +63,7 @@ func (o Options) Validate(run *v1alpha1.EtcdBenchmark) error {
 	case own && !startable:
 		return fmt.Errorf("--members starts no %s: give the addresses of its servers with --endpoints host:port,…", row.Name)
 	case own && !store.Embedded && o.MemberBinary == "":
-		return fmt.Errorf("members of %s need its program: give it with --member-binary FILE, for example --member-binary %s", store.Name, store.Program)
+		return fmt.Errorf("members of %s need its program: give it with --member-binary %sFILE, for example --member-binary %[2]s%s", store.Name, o.named(), store.Program)
 	case !startable && len(t.Endpoints) == 0:
 		return fmt.Errorf("spec.target.%s can be resolved only in a cluster: give the servers' addresses with --endpoints host:port,…", unresolvable(t))
 	case !own && len(t.Endpoints) == 0:
@@ -82,6 +84,14 @@ func (o Options) Validate(run *v1alpha1.EtcdBenchmark) error {
 		given.Auth = &plan.Auth{}
 	}
 	return datastore.CheckCredentials(o.access(given))
+}
+
+// named precedes the program of a suite's target.
+func (o Options) named() string {
+	if o.Target == "" {
+		return ""
+	}
+	return string(o.Target) + "="
 }
 
 func whyNoProgram(file string) error {
