@@ -73,8 +73,9 @@ test-versions: test-tools tools-etcds tools-kube-apiserver-1.30 ## Test the tran
 	  go test -count=1 -timeout 20m ./api/... ./controllers/... ./hack/verify/install
 
 .PHONY: test-stores
-test-stores: tools-zookeeper-debian tools-kine tools-consul tools-etcdctl ## Test the drivers of other stores on real servers: Debian's ZooKeeper, kine and Consul.
+test-stores: tools-stores tools-kine tools-etcdctl ## Test the drivers of other stores on real servers: ZooKeeper 3.9 and Debian's, kine and Consul.
 	go test -tags=stores -count=1 -timeout 10m ./internal/datastore/zookeeper
+	ZOOKEEPER=3.9 go test -tags=stores -count=1 -timeout 10m ./internal/datastore/zookeeper
 	go test -tags=stores -count=1 -timeout 10m ./internal/datastore/consul
 	go test -tags=stores -count=1 -timeout 10m -run Kine ./internal/datastore/etcd
 	go test -tags=stores -count=1 -timeout 10m -run 'ZooKeeper|Kine|Consul' ./cmd/kubectl-etcdbench
@@ -92,6 +93,12 @@ report-test: tools-chromium tools-axe-core ## Look at reports with Debian's Chro
 .PHONY: trials
 trials: plugin ## Measure on a real etcd how often comparisons and searches are right; 25 minutes on an idle machine.
 	go test -tags=trials -count=1 -v -timeout 60m ./hack/trials
+
+.PHONY: stores
+stores: plugin tools-etcd tools-stores ## Compare etcd, ZooKeeper and Consul on this machine; out/stores.html is the report. LEVEL=quick takes 20 minutes, LEVEL=all hours.
+	mkdir -p out bin/stores
+	bin/kubectl-etcdbench run --local -f config/samples/suite_stores$(if $(filter all,$(LEVEL)),,_quick).yaml --data-dir bin/stores \
+	  --member-binary etcd=bin/tools/etcd --member-binary zookeeper=bin/tools/zkServer.sh --member-binary consul=bin/tools/consul -o html=out/stores.html -o json=out/stores.json -o table
 
 ##@ Build
 
@@ -131,7 +138,7 @@ deploy: tools-helm ## Install or upgrade the operator IMG with Helm in that clus
 	hack/deploy.sh
 
 .PHONY: e2e
-e2e: build tools-helm tools-prometheus tools-kine ## Run the end-to-end tests on a real cluster, as root; LEVEL=all runs all and writes docs/reliability.md.
+e2e: build tools-helm tools-prometheus tools-kine tools-stores tools-java-base ## Run the end-to-end tests on a real cluster, as root; LEVEL=all runs all and writes hack/e2e/results.md.
 	go test -tags=e2e -count=1 -v -timeout $(if $(filter all,$(LEVEL)),90m,35m) ./hack/e2e -args -level=$(LEVEL)
 
 ##@ Develop
@@ -159,7 +166,7 @@ reference: tools-crd-ref-docs ## Write docs/api.md from the API's comments.
 	  --templates-dir=hack/reference/templates --renderer=markdown --output-path=docs/api.md --max-depth=20 --log-level=ERROR
 
 .PHONY: perf
-perf: build tools-etcd tools-benchmark tools-benchmark-3.7 ## Compare our clients with etcd's tool and h2load; write hack/perf/results.md.
+perf: build tools-etcd tools-benchmark tools-benchmark-3.7 tools-stores ## Compare our clients with etcd's tool and h2load, and those of all stores; write hack/perf/results.md.
 	go run ./hack/perf clients
 
 .PHONY: perf-memory

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/resources"
 )
@@ -105,12 +106,19 @@ func TestStrictModeAcceptsTheOperatorsJobs(t *testing.T) {
 		load, loadErr := resources.LoadJob(run, "example.org/loadgen:v1")
 		cleanup, cleanupErr := resources.CleanupJob(run, "example.org/loadgen:v1", 0)
 		s.must(errors.Join(loadErr, cleanupErr))
-		withMembers(claim("any"))(run)
-		members := resources.MembersJob(run, "example.org/loadgen:v1", 65532)
-		members.UID = run.UID
-		errs := []error{operator.Create(t.Context(), resources.MembersService(run, members), client.DryRunAll)}
-		for _, job := range []*batchv1.Job{load, cleanup, members} {
-			errs = append(errs, operator.Create(t.Context(), job, client.DryRunAll))
+		all := []client.Object{load, cleanup}
+		for store, settings := range map[spec.Datastore]map[string]v1alpha1.MemberSetting{
+			spec.Etcd: {"snapshot-count": "5"}, spec.ZooKeeper: {"snapCount": "5", "jvmFlags": "-Xms1g -Xmx1g"}, spec.Consul: {"performance.raft_multiplier": "1"},
+		} {
+			withMembers(claim("any"))(run)
+			run.Spec.Target.Datastore, run.Spec.Target.Ephemeral.Settings = store, settings
+			members := resources.MembersJob(run, "example.org/loadgen:v1", 65532)
+			members.UID = run.UID
+			all = append(all, members, resources.MembersService(run, members))
+		}
+		var errs []error
+		for _, o := range all {
+			errs = append(errs, operator.Create(t.Context(), o, client.DryRunAll))
 		}
 		return errors.Join(errs...)
 	}

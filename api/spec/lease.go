@@ -16,8 +16,11 @@ const (
 )
 
 // MaxLeases bounds the leases that the requests of a run grant, renew or
-// revoke.
-const MaxLeases = 1_000_000
+// revoke. MaxLeaseTTL bounds their ttlSeconds.
+const (
+	MaxLeases   = 1_000_000
+	MaxLeaseTTL = 31_536_000
+)
 
 // KeepAliveMode is how renewals are sent.
 //

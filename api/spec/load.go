@@ -91,6 +91,15 @@ type Load struct {
 	// +kubebuilder:validation:Maximum=600
 	RequestTimeoutSeconds int32 `json:"requestTimeoutSeconds,omitempty"`
 
+	// sessionTimeoutSeconds is the time-out, in seconds, that the session of each
+	// connection asks a ZooKeeper for. The server may grant another one. Only for
+	// ZooKeeper. Default 30.
+	//
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=300
+	SessionTimeoutSeconds *int32 `json:"sessionTimeoutSeconds,omitempty"`
+
 	// rate makes the load an open loop: requests start on a schedule, however slow
 	// the target is. A request that waits for a free client counts the wait as
 	// latency. Absent: closed loop, in which each client sends its next request
@@ -137,6 +146,20 @@ func (l Load) Warmup() time.Duration { return time.Duration(l.WarmupSeconds) * t
 // RequestTimeout is how long a request may take.
 func (l Load) RequestTimeout() time.Duration {
 	return time.Duration(l.RequestTimeoutSeconds) * time.Second
+}
+
+// The default and the limit of SessionTimeoutSeconds.
+const (
+	defaultSessionTimeout    = 30 * time.Second
+	MaxSessionTimeoutSeconds = 300
+)
+
+// SessionTimeout is the time-out that each session of a store with sessions asks for.
+func (l Load) SessionTimeout() time.Duration {
+	if l.SessionTimeoutSeconds == nil {
+		return defaultSessionTimeout
+	}
+	return time.Duration(*l.SessionTimeoutSeconds) * time.Second
 }
 
 // OpenLoop reports whether requests start on a schedule.

@@ -18,9 +18,7 @@ type Mixed struct {
 	// +optional
 	InTransaction bool `json:"inTransaction,omitempty"`
 
-	// consistency of the reads is Linearizable (a quorum is asked) or Serializable
-	// (the contacted member answers alone, perhaps with an old value). Default
-	// Linearizable.
+	// consistency of the reads, as for Range. Default Linearizable.
 	//
 	// +optional
 	// +kubebuilder:default=Linearizable

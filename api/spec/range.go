@@ -16,9 +16,9 @@ const (
 	DeliveryStream Delivery = "Stream"
 )
 
-// Consistency of reads, in etcd's terms.
+// Consistency of reads, in etcd's terms where it has one.
 //
-// +kubebuilder:validation:Enum=Linearizable;Serializable
+// +kubebuilder:validation:Enum=Linearizable;Serializable;SyncRead;Leader
 type Consistency string
 
 // The consistencies of reads.
@@ -27,6 +27,11 @@ const (
 	Linearizable Consistency = "Linearizable"
 	// Serializable reads what the contacted member has. It may be stale.
 	Serializable Consistency = "Serializable"
+	// SyncRead lets the contacted ZooKeeper server catch up with its leader before
+	// it reads. That is not linearizable.
+	SyncRead Consistency = "SyncRead"
+	// Leader reads what Consul's leader has. It may be stale while leaders change.
+	Leader Consistency = "Leader"
 )
 
 // Range reads one key, or several consecutive keys, with each request. The
@@ -41,9 +46,15 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.keysPerPage) || self.keysPerPage < self.keysPerRequest",messageExpression="'must be less than keysPerRequest (%d, default 1), found %d, which makes only one page: lower it or raise keysPerRequest'.format([self.keysPerRequest, self.keysPerPage])",fieldPath=".keysPerPage"
 // +kubebuilder:validation:XValidation:rule="self.delivery == 'Whole' || !self.countOnly && !has(self.limit)",message="must be Whole with countOnly or limit: Pages and Stream read all keys that a request covers; remove countOnly and limit, or set delivery Whole",fieldPath=".delivery"
 type Range struct {
-	// consistency is Linearizable (a quorum is asked) or Serializable (the
-	// contacted member answers alone, perhaps with an old value). Default
-	// Linearizable.
+	// consistency of a read:
+	// - Linearizable: a quorum is asked. Not on ZooKeeper.
+	// - Serializable: the contacted member answers alone, perhaps with an old
+	//   value.
+	// - SyncRead: only on ZooKeeper. A sync and the read, one right after the
+	//   other. The latency is that of both.
+	// - Leader: only on Consul. The leader answers alone.
+	//
+	// Default Linearizable.
 	//
 	// +optional
 	// +kubebuilder:default=Linearizable

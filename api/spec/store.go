@@ -2,6 +2,7 @@ package spec
 
 import (
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 )
@@ -115,6 +116,9 @@ const (
 	RPCResumeSession RPC = "resumeSession"
 	RPCCloseSession  RPC = "closeSession"
 	RPCCreate        RPC = "create"
+	RPCSetData       RPC = "setData"
+	RPCDelete        RPC = "delete"
+	RPCAuth          RPC = "auth"
 	RPCMulti         RPC = "multi"
 	RPCExists        RPC = "exists"
 	RPCGetData       RPC = "getData"
@@ -132,9 +136,11 @@ const (
 	RPCSessionCreate  RPC = "SessionCreate"
 	RPCSessionRenew   RPC = "SessionRenew"
 	RPCSessionDestroy RPC = "SessionDestroy"
+	RPCSessionList    RPC = "SessionList"
 	RPCStatusLeader   RPC = "StatusLeader"
 	RPCStatusPeers    RPC = "StatusPeers"
 	RPCAgentSelf      RPC = "AgentSelf"
+	RPCAgentMetrics   RPC = "AgentMetrics"
 )
 
 // The keys of the Secret of spec.target.auth.
@@ -153,6 +159,8 @@ type Store struct {
 	RPCs       []RPC
 	Transports []Transport
 	Workloads  []Variant
+	// Consistencies are those that a workload with reads can ask for.
+	Consistencies []Consistency
 	// Keys limits the keys of workloads that choose keys.
 	Keys KeyLimits
 	// KeyPrefix limits the key prefix.
@@ -160,10 +168,16 @@ type Store struct {
 	Members   []MemberSelection
 	// TLS: the driver supports it. Addresses: spec.target.endpoints may have several. MemberIndex: one address alone can get
 	// the load. Multiplexed: a connection carries many requests at a time. Otherwise it carries one, and load.clients is at
-	// most load.connections.
-	TLS, Addresses, MemberIndex, Multiplexed bool
+	// most load.connections. SessionTimeout: a connection has a session, and load.sessionTimeoutSeconds applies.
+	TLS, Addresses, MemberIndex, Multiplexed, SessionTimeout bool
+	// CutTimes: the members cut durations in their own metrics to whole milliseconds.
+	CutTimes bool
 	// Auth are the keys that the Secret of spec.target.auth must have; without any, spec.target.auth is refused.
-	Auth         []string
+	Auth []string
+	// LeaseTTL limits lease.ttlSeconds, and MaxLeases the leases that the requests of a run grant, renew or revoke.
+	LeaseTTL     TTLLimits
+	MaxLeases    int64
+	Contest      ContestLimits
 	Disturbances []DisturbanceType
 	// StopRules are those of guard.stopOn. Alarm and Quota are on by default, and have no effect on a store that reports
 	// neither.
@@ -177,12 +191,50 @@ type KeyLimits struct {
 	MinSizeBytes  int32
 	MaxCount      int64
 	MaxValueBytes int32
-	// Rewrites: a key may be written more than once. Otherwise load.requests is at most keys.count, and there is no
-	// warm-up.
+	// Rewrites: a run that preloads no keys may write a key more than once. Otherwise its keys are Sequential, all requests
+	// together write at most keys.count keys, and there is no warm-up.
 	Rewrites bool
 	// Ranges: a request can read several keys, or only their names or their number. Otherwise it reads one key.
 	Ranges bool
+	Txn    TxnLimits
 }
+
+// TxnLimits are the transactions of puts that a store accepts. The zero value accepts none.
+type TxnLimits struct {
+	MaxPuts int32
+	// MaxBytes bounds a transaction, in which each put has TxnPutBytes beside its key and its value. Base64: a value is sent in
+	// base64.
+	MaxBytes int64
+	Base64   bool
+}
+
+// TxnPutBytes is an upper bound of what a put of a transaction has beside the number of its key and its value: the key prefix,
+// and what the protocol adds.
+const TxnPutBytes = 384
+
+// Accept reports whether a transaction of puts is within the limits.
+func (l TxnLimits) Accept(puts int, k Keys, v Values) bool {
+	value := int64(v.SizeBytes)
+	if l.Base64 {
+		value = value * 4 / 3
+	}
+	return puts <= int(l.MaxPuts) && int64(puts)*(int64(k.SizeBytes)+value+TxnPutBytes) <= l.MaxBytes
+}
+
+// ContestLimits are the names for which clients may contend, and the clients on one connection and for one name. The zero value
+// accepts none.
+type ContestLimits struct{ MaxNames, ClientsPerConnection, ClientsPerName int32 }
+
+// Accept reports whether a contest is within the limits.
+func (l ContestLimits) Accept(names, clients, connections int) bool {
+	return names <= int(l.MaxNames) && clients <= int(l.ClientsPerConnection)*connections && clients <= int(l.ClientsPerName)*names
+}
+
+// anyContest is every contest that the API accepts.
+var anyContest = ContestLimits{MaxNames: 1_000_000, ClientsPerConnection: 1_000_000, ClientsPerName: 1_000_000}
+
+// TTLLimits are the times to live of leases that a store accepts, in seconds. The zero value accepts none.
+type TTLLimits struct{ Least, Most int64 }
 
 // PrefixLimits are the key prefixes that a store accepts: they match the regular expression Match and not Except. The
 // zero value accepts none.
@@ -210,11 +262,14 @@ var stores = map[Datastore]Store{
 			RPCLeaseTimeToLive, RPCWatch, RPCAuthenticate, RPCLock, RPCUnlock,
 		},
 		Transports: []Transport{TransportClient, TransportFast, TransportJSON},
-		Workloads:  Variants(),
+		Workloads:  Variants(), Consistencies: []Consistency{Linearizable, Serializable},
 		Keys: KeyLimits{
 			Distributions: []Distribution{Sequential, Uniform, ZipfLaw, HotSpots},
 			MinSizeBytes:  1, MaxCount: MaxKeys, MaxValueBytes: MaxRequestBytes, Rewrites: true, Ranges: true,
+			// The API's own rules bound the bytes.
+			Txn: TxnLimits{MaxPuts: MaxTxnOperations, MaxBytes: math.MaxInt64},
 		},
+		LeaseTTL: TTLLimits{1, MaxLeaseTTL}, MaxLeases: MaxLeases, Contest: anyContest,
 		KeyPrefix: anyPrefix,
 		Members:   []MemberSelection{MembersAll, MembersLeader, MembersFollowers},
 		TLS:       true, Auth: []string{UsernameFile, PasswordFile}, Addresses: true, MemberIndex: true, Multiplexed: true,
@@ -236,30 +291,48 @@ var stores = map[Datastore]Store{
 	ZooKeeper: {
 		Name: "ZooKeeper",
 		RPCs: []RPC{
-			RPCCreateSession, RPCResumeSession, RPCCloseSession, RPCCreate, RPCMulti, RPCExists, RPCGetData, RPCSync, RPCGetChildren, RPCServer,
+			RPCCreateSession, RPCResumeSession, RPCCloseSession, RPCCreate, RPCSetData, RPCDelete, RPCMulti, RPCExists, RPCGetData, RPCSync, RPCGetChildren,
+			RPCAuth, RPCServer,
 		},
-		Transports: []Transport{TransportClient},
-		Workloads:  []Variant{VariantPut},
+		Transports:    []Transport{TransportClient},
+		Workloads:     []Variant{VariantPut, VariantRangeWhole, VariantMixed, VariantDelete, VariantTxnPuts, VariantTxnCompareAndSwap, VariantLock, VariantElection},
+		Consistencies: []Consistency{Serializable, SyncRead},
 		// A server keeps every znode in memory, and rejects requests above 1 MiB. A znode can be created only once.
-		Keys:      KeyLimits{Distributions: []Distribution{Sequential}, MinSizeBytes: 4, MaxCount: 10_000_000, MaxValueBytes: 1_000_000},
+		Keys: KeyLimits{
+			Distributions: []Distribution{Sequential, Uniform, ZipfLaw, HotSpots},
+			MinSizeBytes:  4, MaxCount: 10_000_000, MaxValueBytes: 1_000_000,
+			// A transaction above a server's jute.maxbuffer breaks the ensemble for good.
+			Txn: TxnLimits{MaxPuts: MaxTxnOperations, MaxBytes: 256 << 10},
+		},
+		// A session whose ephemeral znodes have paths of more than jute.maxbuffer together breaks the ensemble for good, too. Within
+		// these limits they have less than 64 KiB. A folder holds the names. A contender lists all others for its name.
+		Contest:   ContestLimits{MaxNames: 1_000, ClientsPerConnection: 200, ClientsPerName: 10_000},
 		KeyPrefix: PrefixLimits{Match: `^/?([A-Za-z0-9_-][A-Za-z0-9._-]*/)+$`, Except: `^/?zookeeper/`},
 		Members:   []MemberSelection{MembersAll},
-		Addresses: true, MemberIndex: true, Multiplexed: true,
+		TLS:       true, Auth: []string{UsernameFile, PasswordFile}, Addresses: true, MemberIndex: true, Multiplexed: true, SessionTimeout: true, CutTimes: true,
 		StopRules:  []GuardRule{GuardAlarm, GuardQuota, GuardErrorRatio, GuardLeaderChange},
 		Objectives: append(ofClients(), ObjectiveLeaderChanges),
 	},
 	Consul: {
 		Name: "Consul",
 		RPCs: []RPC{
-			RPCKVGet, RPCKVPut, RPCKVDelete, RPCTxn, RPCSessionCreate, RPCSessionRenew, RPCSessionDestroy, RPCStatusLeader, RPCStatusPeers, RPCAgentSelf,
+			RPCKVGet, RPCKVPut, RPCKVDelete, RPCTxn, RPCSessionCreate, RPCSessionRenew, RPCSessionDestroy, RPCSessionList, RPCStatusLeader, RPCStatusPeers,
+			RPCAgentSelf, RPCAgentMetrics,
 		},
 		Transports: []Transport{TransportClient},
-		Workloads:  []Variant{VariantPut, VariantRangeWhole},
-		// A server keeps every key in memory, and rejects values above 512 KiB.
+		Workloads: []Variant{
+			VariantPut, VariantRangeWhole, VariantMixed, VariantDelete, VariantTxnPuts, VariantTxnCompareAndSwap,
+			VariantLock, VariantElection, VariantLeaseGrant, VariantLeaseKeepAlive, VariantLeaseRevoke,
+		},
+		Consistencies: []Consistency{Linearizable, Leader, Serializable},
+		// A server keeps every key in memory, and rejects values above 512 KiB. A transaction has one operation beside the puts.
 		Keys: KeyLimits{
 			Distributions: []Distribution{Sequential, Uniform, ZipfLaw, HotSpots},
 			MinSizeBytes:  1, MaxCount: 10_000_000, MaxValueBytes: 512 << 10, Rewrites: true,
+			Txn: TxnLimits{MaxPuts: 63, MaxBytes: 512 << 10, Base64: true},
 		},
+		// Leases are sessions. A server returns all sessions in one response, within seconds.
+		LeaseTTL: TTLLimits{10, 86_400}, MaxLeases: 100_000, Contest: anyContest,
 		KeyPrefix: PrefixLimits{Match: `^([A-Za-z0-9_-][A-Za-z0-9._-]*/)+$`, Except: `^(vault|nomad)/`},
 		Members:   []MemberSelection{MembersAll},
 		TLS:       true, Auth: []string{TokenFile}, Addresses: true, MemberIndex: true,

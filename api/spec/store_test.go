@@ -18,7 +18,7 @@ func page(name string) string { return filepath.Join("..", "..", "docs", name) }
 func table() string {
 	lines := []string{"| setting |", "|---|"}
 	for _, setting := range []string{
-		"`workload.type`", "`load.transport`", "`keys.distribution`", "several `target.endpoints`", "`target.members`", "`target.memberIndex`", "`target.tls`", "`target.auth`",
+		"`workload.type`", "`consistency` of reads", "`load.transport`", "several `target.endpoints`", "`target.members`", "`target.memberIndex`", "`target.tls`", "`target.auth`",
 		"`disturbances`", "`guard.stopOn`", "`objectives`",
 	} {
 		lines = append(lines, "| "+setting+" |")
@@ -26,7 +26,7 @@ func table() string {
 	for _, d := range Datastores() {
 		s, all := stores[d], stores[DefaultDatastore]
 		cells := []string{
-			"`" + string(d) + "`", "", listOf(s.Workloads, all.Workloads), listOf(s.Transports, nil), listOf(s.Keys.Distributions, all.Keys.Distributions),
+			"`" + string(d) + "`", "", listOf(s.Workloads, all.Workloads), listOf(s.Consistencies, nil), listOf(s.Transports, nil),
 			yesOrNo(s.Addresses), listOf(s.Members, all.Members), yesOrNo(s.MemberIndex), yesOrNo(s.TLS), listOf(s.Auth, nil),
 			listOf(s.Disturbances, all.Disturbances), listOf(s.StopRules, all.StopRules), listOf(s.Objectives, all.Objectives),
 		}

@@ -25,6 +25,7 @@ const MaxTxnOperations = 10_000
 // +kubebuilder:validation:XValidation:rule="!has(self.putsPerTransaction) || self.putsPerTransaction <= 10000",message="must be at most 10000: a longer transaction keeps all other requests waiting",fieldPath=".putsPerTransaction"
 // +kubebuilder:validation:XValidation:rule="!has(self.putsPerTransaction) || self.putsPerTransaction <= self.keys.count",messageExpression="'must be at most txn.keys.count (%d), found %d: a transaction can write a key only once'.format([self.keys.count, self.putsPerTransaction])",fieldPath=".putsPerTransaction"
 // +kubebuilder:validation:XValidation:rule="!has(self.putsPerTransaction) || self.values.sizeBytes > 10480000 || self.putsPerTransaction * (self.keys.sizeBytes + self.values.sizeBytes + 128) <= 10480000",message="the keys and values do not fit into one request of 10 MiB, the most that etcd recommends: each key needs keys.sizeBytes (default 8) + values.sizeBytes (default 256) + 128 bytes; lower one of these numbers",fieldPath=".putsPerTransaction"
+// +kubebuilder:validation:XValidation:rule="!has(self.overwrite) || !self.overwrite || self.mode == 'Puts'",message="is only for mode Puts: remove it, because the keys of CompareAndSwap are always written before",fieldPath=".overwrite"
 type Txn struct {
 	// mode is what each request does:
 	// - Puts: writes putsPerTransaction different keys in one transaction.
@@ -46,6 +47,12 @@ type Txn struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	PutsPerTransaction *int32 `json:"putsPerTransaction,omitempty"`
+
+	// overwrite writes all keys before the run starts, as for Put. Only for mode
+	// Puts. Default false.
+	//
+	// +optional
+	Overwrite bool `json:"overwrite,omitempty"`
 
 	// keys are the keys to write. With distribution Sequential, transaction n
 	// writes the keys from n times putsPerTransaction on. Default: 10,000 keys,

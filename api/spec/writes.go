@@ -2,6 +2,13 @@ package spec
 
 // Put writes one key with each request.
 type Put struct {
+	// overwrite writes all keys before the run starts, so that each request
+	// overwrites a key. On ZooKeeper a request is then a setData, and otherwise a
+	// create of a key that must be new. Default false.
+	//
+	// +optional
+	Overwrite bool `json:"overwrite,omitempty"`
+
 	// keys are the keys to write. Default: 100,000 keys, Sequential.
 	//
 	// +optional

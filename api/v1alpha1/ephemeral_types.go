@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// EphemeralTarget describes members of etcd that the operator starts for one
-// run, and deletes with their data after it.
+// EphemeralTarget describes members that the operator starts for one run, and
+// deletes with their data after it.
 type EphemeralTarget struct {
 	// replicas is how many members the cluster has. Default 3.
 	//
@@ -19,22 +19,29 @@ type EphemeralTarget struct {
 	// +kubebuilder:validation:Maximum=9
 	Replicas int32 `json:"replicas,omitempty"`
 
-	// image of the members, with the command etcd in its PATH. The operator's
-	// configuration says which images are allowed.
+	// image of the members, with the command etcd, zkServer.sh or consul in its
+	// PATH. The operator's configuration says which images are allowed.
 	//
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	Image string `json:"image"`
 
-	// settings are flags of etcd by name, without hyphens in front, for example
-	// quota-backend-bytes: "8589934592". Those that the operator sets itself are
-	// refused: names, addresses, folders, certificates, log outputs, and how the
-	// cluster starts. Absent: etcd's defaults.
+	// settings are those of the store by name:
+	// - of etcd, flags without hyphens in front, for example
+	//   quota-backend-bytes: "8589934592"
+	// - of ZooKeeper, properties of zoo.cfg, for example maxClientCnxns: "0", and
+	//   jvmFlags with the flags of Java, for example -Xms1g -Xmx1g
+	// - of Consul, configuration keys by path, for example
+	//   performance.raft_multiplier: "1"
+	//
+	// Those that the operator sets itself are refused: names, addresses, folders,
+	// certificates, log outputs, and how the cluster starts. Absent: the defaults
+	// of the store.
 	//
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
-	Settings map[string]EtcdSetting `json:"settings,omitempty"`
+	Settings map[string]MemberSetting `json:"settings,omitempty"`
 
 	// resources of each member. Absent: no requests and no limits.
 	//
@@ -73,10 +80,10 @@ type EphemeralTarget struct {
 	KeepSeconds int32 `json:"keepSeconds,omitempty"`
 }
 
-// EtcdSetting is the value of a flag of etcd.
+// MemberSetting is the value of a setting of the store.
 //
 // +kubebuilder:validation:MaxLength=1024
-type EtcdSetting string
+type MemberSetting string
 
 // MemberStorage is where a member keeps its data.
 //

@@ -11,8 +11,12 @@ func TestAdmissionAcceptsMembersOfTheRun(t *testing.T) {
 		"a place":   `{ephemeral: {image: e, resources: {requests: {cpu: "1"}}, placement: {nodeSelector: {disk: fast}, tolerations: [{operator: Exists}]}}}`,
 		"at once":   `{concurrentRuns: Allow, ephemeral: {image: e, keepSeconds: 86400}}`,
 		"one alone": `{memberIndex: 2, ephemeral: {image: e}}`,
+		"ZooKeeper": `{datastore: ZooKeeper, ephemeral: {image: e, settings: {maxClientCnxns: "0", snapCount: "100000", jvmFlags: "-Xms1g -Xmx1g -XX:+UseG1GC"}}}`,
+		"Consul":    `{datastore: Consul, ephemeral: {image: e, settings: {performance.raft_multiplier: "1", limits.http_max_conns_per_client: "5000", raft_snapshot_threshold: "16384"}}}`,
 	} {
-		t.Run(name, func(t *testing.T) { wantTaken(t, edit{"spec.target", target}) })
+		t.Run(name, func(t *testing.T) {
+			wantTaken(t, edit{"spec.target", target}, edit{"spec.workload", nodes}, edit{"spec.load", `{connections: 10, clients: 10, requests: 1000}`})
+		})
 	}
 }
 
@@ -25,7 +29,7 @@ func TestAdmissionRejectsMembersOfTheRun(t *testing.T) {
 		"TLS":               {`{tls: {secretName: a}, ephemeral: {image: e}}`, "remove target.tls"},
 		"a user":            {`{auth: {secretName: a}, ephemeral: {image: e}}`, "remove target.tls, auth"},
 		"missing members":   {`{unreachableMembers: Skip, ephemeral: {image: e}}`, "remove target.tls, auth and unreachableMembers"},
-		"another store":     {`{datastore: ZooKeeper, ephemeral: {image: e}}`, "datastore to Etcd"},
+		"another store":     {`{datastore: Kine, ephemeral: {image: e}}`, "set datastore to one of these stores"},
 		"two storages":      {`{ephemeral: {image: e, storage: {emptyDir: {}, volumeClaim: {size: 1Gi}}}}`, "exactly one of volumeClaim and emptyDir must be set, found both"},
 		"no storage":        {`{ephemeral: {image: e, storage: {}}}`, "found neither"},
 		"its name":          {`{ephemeral: {image: e, settings: {name: a}}}`, "must be flags of etcd"},
@@ -36,6 +40,16 @@ func TestAdmissionRejectsMembersOfTheRun(t *testing.T) {
 		"its file":          {`{ephemeral: {image: e, settings: {config-file: /x}}}`, "must be flags of etcd"},
 		"its log":           {`{ephemeral: {image: e, settings: {log-outputs: /x}}}`, "must be flags of etcd"},
 		"hyphens":           {`{ephemeral: {image: e, settings: {--snapshot-count: "1"}}}`, "without hyphens in front"},
+		"a server":          {`{datastore: ZooKeeper, ephemeral: {image: e, settings: {server.1: "a:1:2"}}}`, "must be properties of zoo.cfg"},
+		"a data folder":     {`{datastore: ZooKeeper, ephemeral: {image: e, settings: {dataLogDir: a}}}`, "must be properties of zoo.cfg"},
+		"a second line":     {`{datastore: ZooKeeper, ephemeral: {image: e, settings: {snapCount: "1\ndataDir=/x"}}}`, "must be properties of zoo.cfg"},
+		"a command of Java": {`{datastore: ZooKeeper, ephemeral: {image: e, settings: {jvmFlags: "-XX:OnError=reboot"}}}`, "must be properties of zoo.cfg"},
+		"a buffer's size":   {`{datastore: ZooKeeper, ephemeral: {image: e, settings: {jvmFlags: "-Xmx1g -Djute.maxbuffer=1000"}}}`, "must be properties of zoo.cfg"},
+		"a Java property":   {`{datastore: ZooKeeper, ephemeral: {image: e, settings: {jvmFlags: "-Dzookeeper.forceSync=no"}}}`, "must be properties of zoo.cfg"},
+		"its metrics":       {`{datastore: Consul, ephemeral: {image: e, settings: {telemetry.prometheus_retention_time: 1h}}}`, "must be configuration keys by path"},
+		"a watch handler":   {`{datastore: Consul, ephemeral: {image: e, settings: {watches.handler: reboot}}}`, "must be configuration keys by path"},
+		"its ports":         {`{datastore: Consul, ephemeral: {image: e, settings: {ports.http: "1"}}}`, "must be configuration keys by path"},
+		"a quote":           {`{datastore: Consul, ephemeral: {image: e, settings: {raft_protocol: "3 }"}}}`, "must be configuration keys by path"},
 	} {
 		t.Run(name, func(t *testing.T) { wantRefused(t, tc.want, edit{"spec.target", tc.target}) })
 	}

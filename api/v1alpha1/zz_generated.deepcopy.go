@@ -228,7 +228,7 @@ func (in *EphemeralTarget) DeepCopyInto(out *EphemeralTarget) {
 	*out = *in
 	if in.Settings != nil {
 		in, out := &in.Settings, &out.Settings
-		*out = make(map[string]EtcdSetting, len(*in))
+		*out = make(map[string]MemberSetting, len(*in))
 		for key, val := range *in {
 			(*out)[key] = val
 		}

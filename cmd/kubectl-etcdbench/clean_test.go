@@ -161,7 +161,7 @@ func typeTheCommand(t *testing.T, manifest, endpoint string, before func()) {
 			interrupted++
 			_ = cmd.Process.Signal(os.Interrupt)
 		}
-		if _, after, found := strings.Cut(lines.Text(), " as etcdctl: "); found {
+		if _, after, found := strings.Cut(lines.Text(), " that the target needs: "); found {
 			command = after
 		}
 	}

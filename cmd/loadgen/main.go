@@ -43,7 +43,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case modeClean:
 		return clean(ctx, o, stderr)
 	case modeSample:
-		return listenAndSample(ctx, o.metricsAddress, stderr)
+		return listenAndSample(ctx, o, stderr)
 	default:
 		return loadPart(ctx, o, stderr)
 	}

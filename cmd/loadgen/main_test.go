@@ -20,6 +20,7 @@ func TestCommandLine(t *testing.T) {
 		"version":         {[]string{"--version"}, exitDone, "loadgen " + version, ""},
 		"help of sample":  {[]string{"sample", "-h"}, exitDone, "", strconv.Itoa(plan.SamplerPort)},
 		"a taken address": {[]string{"sample", "--metrics-address", "256.0.0.1:1"}, exitFailed, "", "256.0.0.1"},
+		"unknown store":   {[]string{"sample", "--datastore", "Kine"}, exitUsage, "", "Kine"},
 		"unknown flag":    {[]string{"--fast"}, exitUsage, "", "--help"},
 		"unknown command": {[]string{"tidy"}, exitUsage, "", "tidy"},
 		"no index":        {nil, exitUsage, "", plan.IndexEnv},

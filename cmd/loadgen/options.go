@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
@@ -33,6 +34,7 @@ type options struct {
 	controlDir      string
 	terminationFile string
 	metricsAddress  string
+	datastore       string
 	collectGrace    time.Duration
 	podTimeout      time.Duration
 }
@@ -43,7 +45,7 @@ without a cluster, use "kubectl etcdbench run --local" instead.
 Usage:
   loadgen [flags]        run this pod's part of the plan
   loadgen clean [flags]  delete the keys that a run has left under its key prefix
-  loadgen sample         measure the process etcd of this pod, and serve the result
+  loadgen sample         measure the member in this pod, and serve the result
 
 Exit status:
   0  done
@@ -103,6 +105,7 @@ func (o *options) flags(stderr io.Writer) *flag.FlagSet {
 	}
 	flags.StringVar(&o.metricsAddress, "metrics-address", ":"+strconv.Itoa(port), "`ADDRESS` at which "+plan.MetricsPath+" and "+plan.ReadyPath+
 		" are served; of sample: the result")
+	flags.StringVar(&o.datastore, plan.DatastoreFlag, string(spec.DefaultDatastore), "of sample: the `STORE` of the member")
 	flags.DurationVar(&o.collectGrace, "collect-grace", plan.CollectGraceSeconds*time.Second,
 		"maximum time for which a finished pod serves its final metrics; it stops earlier when the operator has "+
 			"collected them. A pod that failed before its measured window uses 3s")

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/ephemeral"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/sampler"
 )
@@ -29,6 +31,7 @@ func TestSample(t *testing.T) {
 		_ = process.Process.Kill()
 		_ = process.Wait()
 	}()
+	store, _ := ephemeral.Of(spec.DefaultDatastore)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +39,7 @@ func TestSample(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan int, 1)
 	start := time.Now()
-	go func() { ended <- sample(ctx, listener) }()
+	go func() { ended <- sample(ctx, store, listener) }()
 	for {
 		response, err := http.Get("http://" + listener.Addr().String() + sampler.Path(start))
 		if err != nil {
@@ -48,7 +51,7 @@ func TestSample(t *testing.T) {
 		if err != nil || time.Since(start) > 30*time.Second {
 			t.Fatalf("got %+v (%v)", a, err)
 		}
-		if a.Highest[members.GaugeMemoryHighest] > 0 && len(a.Counters) == 4 {
+		if a.Gauges[members.GaugeMemoryHighest] > 0 && len(a.Counters) == 5 {
 			break
 		}
 	}

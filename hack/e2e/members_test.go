@@ -143,7 +143,7 @@ func checkMembersInTrouble(t *testing.T, ns string) {
 	}{
 		"image":     {[]func(*v1alpha1.EtcdBenchmark){ephemeral(func(e *v1alpha1.EphemeralTarget) { e.Image = "gcr.io/etcd-development/etcd:none" })}, v1alpha1.ReasonImageUnavailable, "gcr.io/etcd-development/etcd:none"},
 		"elsewhere": {[]func(*v1alpha1.EtcdBenchmark){ephemeral(func(e *v1alpha1.EphemeralTarget) { e.Image = "example.org/etcd:v3" })}, v1alpha1.ReasonLimitExceeded, "--member-images"},
-		"flag":      {[]func(*v1alpha1.EtcdBenchmark){ephemeral(func(e *v1alpha1.EphemeralTarget) { e.Settings = map[string]v1alpha1.EtcdSetting{"no-such-flag": "1"} })}, v1alpha1.ReasonMembersNotReady, "spec.target.ephemeral.settings"},
+		"flag":      {[]func(*v1alpha1.EtcdBenchmark){ephemeral(func(e *v1alpha1.EphemeralTarget) { e.Settings = map[string]v1alpha1.MemberSetting{"no-such-flag": "1"} })}, v1alpha1.ReasonMembersNotReady, "spec.target.ephemeral.settings"},
 		"keeps":     {[]func(*v1alpha1.EtcdBenchmark){onVolumes(classKeeps)}, v1alpha1.ReasonMembersNotReady, "reclaimPolicy Retain"},
 		"pending":   {[]func(*v1alpha1.EtcdBenchmark){onVolumes(classPending), soon}, v1alpha1.ReasonUnschedulable, "PersistentVolumeClaims"},
 		"no-room": {[]func(*v1alpha1.EtcdBenchmark){soon, ephemeral(func(e *v1alpha1.EphemeralTarget) {
@@ -262,7 +262,7 @@ func checkMembersOfSuite(t *testing.T, ns string) {
 	run := newOwn(ns, "", 300, func(b *v1alpha1.EtcdBenchmark) { b.Spec.Target.ConcurrentRuns = "" })
 	single, other := *run.Spec.Target.DeepCopy(), *run.Spec.Target.DeepCopy()
 	single.Ephemeral.Replicas = 1
-	other.Ephemeral.Replicas, other.Ephemeral.Settings = 1, map[string]v1alpha1.EtcdSetting{"snapshot-count": "1000"}
+	other.Ephemeral.Replicas, other.Ephemeral.Settings = 1, map[string]v1alpha1.MemberSetting{"snapshot-count": "1000"}
 	s := &v1alpha1.EtcdBenchmarkSuite{
 		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "settings"},
 		Spec: v1alpha1.EtcdBenchmarkSuiteSpec{

@@ -45,7 +45,7 @@ func (e *environment) upgradeOperator(chart, clientImage string, values ...strin
 		"upgrade", "--install", release, chart, "--namespace", operatorNamespace,
 		"--set-string", "image.repository=" + e.image[:colon], "--set-string", "image.tag=" + e.image[colon+1:],
 		"--set-string", "clientImage=" + clientImage, "--wait", "--timeout", "3m",
-		"--set", "limits.memberImages={gcr.io/etcd-development/etcd:*}",
+		"--set", "limits.memberImages={gcr.io/etcd-development/etcd:*,docker.io/library/zookeeper:*,docker.io/hashicorp/consul:*}",
 	}
 	for _, value := range values {
 		args = append(args, "--set", value)

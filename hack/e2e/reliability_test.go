@@ -19,7 +19,7 @@ import (
 )
 
 // reliability collects how the runs with faults ended. At level all, if no test failed or was skipped, it becomes the
-// lists of docs/reliability.md.
+// lists of results.md.
 var reliability ledger
 
 // ledger collects the ends of runs from concurrent tests.
@@ -77,7 +77,7 @@ func (l *ledger) write(t *testing.T) {
 	if t.Failed() {
 		return
 	}
-	path := filepath.Join(suite.root, "docs", "reliability.md")
+	path := filepath.Join(suite.root, "hack", "e2e", "results.md")
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

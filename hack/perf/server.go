@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -37,6 +38,8 @@ type server struct {
 	dir string
 	// endpoint is host:port.
 	endpoint string
+	// store is what serves there; empty for etcd.
+	store spec.Datastore
 	// identity is nil for an etcd without TLS.
 	identity *identity
 	// log may be read after stop.
@@ -103,7 +106,7 @@ func (s *server) trust() *tls.Config {
 
 // target is the etcd in the terms of a plan.
 func (s *server) target() plan.Target {
-	t := plan.Target{Datastore: spec.Etcd, Endpoints: []string{s.endpoint}, Members: spec.MembersAll}
+	t := plan.Target{Datastore: cmp.Or(s.store, spec.DefaultDatastore), Endpoints: []string{s.endpoint}, Members: spec.MembersAll}
 	if s.identity != nil {
 		t.TLS = &plan.TLS{Dir: s.identity.dir, SecretName: "perf"}
 	}

@@ -45,6 +45,10 @@ func (b builder) buildOne(ctx context.Context, t tool) error {
 		return b.fetch(ctx, t)
 	case t.npm != "":
 		return b.fetchNPM(ctx, t)
+	case t.maven != "":
+		return b.fetchMaven(ctx, t)
+	case t.script != "":
+		return b.copyScript(t)
 	}
 	dir := filepath.Join(b.modules, t.module)
 	flags, err := linkerFlags(t, dir)
@@ -95,6 +99,19 @@ func (b builder) compile(ctx context.Context, t tool, dir, flags string) error {
 	cmd.Stdout, cmd.Stderr = &output, &output
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("building %s from %s: %w\n%s", t.name, dir, err, lastLines(output.Bytes(), 20))
+	}
+	return os.Rename(target+".new", target)
+}
+
+// copyScript replaces the script, which may run.
+func (b builder) copyScript(t tool) error {
+	content, err := os.ReadFile(filepath.Join(b.modules, t.script))
+	if err != nil {
+		return err
+	}
+	target := filepath.Join(b.output, t.name)
+	if err := os.WriteFile(target+".new", content, 0o755); err != nil {
+		return err
 	}
 	return os.Rename(target+".new", target)
 }

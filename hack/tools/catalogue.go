@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// tool is a program that is built from source, or taken from Debian packages or from an npm package.
+// tool is a program that is built from source, or taken from Debian packages, from an npm package or with Maven, or a script
+// of ours.
 type tool struct {
 	name string
 	// debian lists the Debian packages of a program, and file is its path in them; an empty file means all their
@@ -19,6 +20,11 @@ type tool struct {
 	// npm is the npm package of a program with its version, and file is its path in it. integrity is the SHA-512 of the
 	// package, as npm writes it. If npm is set, the fields below are not.
 	npm, integrity string
+	// maven is the folder under hack/tools whose pom.xml pins the jars of a Java program. If maven is set, the fields below are
+	// not.
+	maven string
+	// script is the file of a script below hack/tools. If it is set, the fields below are not.
+	script string
 	// module is the folder under hack/tools whose go.mod pins the version.
 	module string
 	// pkg is the import path of the main package.
@@ -123,6 +129,9 @@ func catalogue() []tool {
 		slowEtcd(),
 		{name: "etcd-3.6", module: "etcd-3.6", pkg: "go.etcd.io/etcd/server/v3", coldSeconds: 35},
 		debianZooKeeper(),
+		{name: "zookeeper-3.9", maven: "zookeeper"},
+		{name: "java-base", debian: []string{"libc6", "libgcc-s1", "libstdc++6", "zlib1g", "dash"}},
+		{name: "zkServer.sh", script: "zookeeper/zkServer.sh"},
 		debianChromium(),
 		axeCore(),
 		{name: "kine", module: "kine", pkg: "github.com/k3s-io/kine", coldSeconds: 150},
@@ -153,6 +162,8 @@ func groups() map[string][]string {
 	return map[string][]string{
 		"envtest": {"kube-apiserver", "kubectl", "etcd"},
 		"etcds":   {"etcd", "etcd-3.6", "etcd-debian"},
+		// What starts members of ZooKeeper and Consul. The Java of Debian's package runs both ZooKeepers.
+		"stores": {"zookeeper-debian", "zookeeper-3.9", "zkServer.sh", "consul"},
 		"cluster": {
 			"kube-apiserver", "kubectl", "etcd", "etcd-3.6", "etcdctl", "kube-controller-manager", "kube-scheduler", "kubelet",
 			"kube-proxy", "coredns",

@@ -56,7 +56,13 @@ func TestGroupsNameKnownTools(t *testing.T) {
 
 func TestEveryToolIsPinnedByItsModule(t *testing.T) {
 	for _, tool := range catalogue() {
-		if len(tool.debian) > 0 {
+		if len(tool.debian) > 0 || tool.script != "" {
+			continue
+		}
+		if tool.maven != "" {
+			if _, err := os.Stat(filepath.Join(tool.maven, pom)); err != nil {
+				t.Errorf("%s: %v", tool.name, err)
+			}
 			continue
 		}
 		if tool.npm != "" {

@@ -5,13 +5,16 @@ package datastore
 
 import (
 	"cmp"
+	"context"
 	"errors"
+	"net/http"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/consul"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/secrets"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/zookeeper"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/ephemeral"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
@@ -49,4 +52,21 @@ func CheckCredentials(t plan.Target) error {
 		return errors.New(failure.Message)
 	}
 	return nil
+}
+
+// Serves reports whether a member of a store that ephemeral starts answers that it serves and has a leader.
+func Serves(ctx context.Context, store ephemeral.Store, endpoint string) bool {
+	if store.Health == "" {
+		return zookeeper.Serves(ctx, endpoint)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+endpoint+store.Health, nil)
+	if err != nil {
+		return false
+	}
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	answer, err := client.Do(request)
+	if err != nil {
+		return false
+	}
+	return answer.Body.Close() == nil && answer.StatusCode == http.StatusOK
 }

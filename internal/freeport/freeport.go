@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"sync"
 )
 
@@ -47,6 +48,16 @@ func between(n, low, high int) ([]string, error) {
 		_ = mark.Close()
 	}
 	return nil, fmt.Errorf("wanted %d free ports of 127.0.0.1 between %d and %d, found %d; the last refusal: %w", n, low, high, len(addresses), refused)
+}
+
+// LeaveUDP leaves the UDP ports of these addresses, which Addresses has returned, to a program that listens on them, too.
+// Until it does, Addresses can return them again.
+func LeaveUDP(addresses ...string) {
+	mutex.Lock()
+	defer mutex.Unlock()
+	marks = slices.DeleteFunc(marks, func(mark net.PacketConn) bool {
+		return slices.Contains(addresses, mark.LocalAddr().String()) && mark.Close() == nil
+	})
 }
 
 // take marks an address, unless a program listens on it.

@@ -45,6 +45,16 @@ func TestAnAddressInUseIsNotTaken(t *testing.T) {
 	}
 }
 
+func TestUDPIsLeftToAProgram(t *testing.T) {
+	address := found(t, 1)[0]
+	LeaveUDP(address)
+	listener, err := net.ListenPacket("udp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = listener.Close()
+}
+
 // A failure keeps no port.
 func TestTooFewPortsAreFree(t *testing.T) {
 	before := len(marks)

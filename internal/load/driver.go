@@ -101,9 +101,9 @@ type Prober interface {
 
 // Sampler is a Driver for a target whose members export metrics.
 type Sampler interface {
-	// Sample returns the members' current metrics, and the highest values since a time, by the ID in results.Member. If a
-	// member does not answer, its sample holds the problem.
-	Sample(ctx context.Context, since time.Time) map[string]members.Sample
+	// Sample returns the members' current metrics by the ID in results.Member. If a member does not answer, its sample holds
+	// the problem.
+	Sample(ctx context.Context) map[string]members.Sample
 }
 
 // Pinger is a Driver that can measure the network to each member, without a request to the datastore.
@@ -123,6 +123,12 @@ type Deleter interface {
 type Resender interface {
 	// Resent counts the requests that were sent again.
 	Resent() uint64
+}
+
+// Resumer is a Driver whose connections have sessions, which it resumes after a loss of the connection.
+type Resumer interface {
+	// Cuts are the losses of the load's connections so far.
+	Cuts() results.Cuts
 }
 
 // Weigher is a Driver whose transport may count the bytes of bodies.

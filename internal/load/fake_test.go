@@ -92,7 +92,7 @@ func (d *fakeDriver) Release(ctx context.Context) (results.Cleaning, error) {
 }
 
 // Sample returns a counter that rises by one with each sample.
-func (d *fakeDriver) Sample(context.Context, time.Time) map[string]members.Sample {
+func (d *fakeDriver) Sample(context.Context) map[string]members.Sample {
 	n := d.samples.Add(1)
 	out := map[string]members.Sample{}
 	for id, bytes := range d.memory {
@@ -124,6 +124,8 @@ func (d *fakeDriver) View(context.Context) members.View {
 }
 
 func (d *fakeDriver) Requests() map[spec.RPC]map[results.Phase]uint64 { return d.counter.Counts() }
+
+func (d *fakeDriver) Cuts() results.Cuts { return results.Cuts{Count: 2, Longest: time.Second} }
 
 func (d *fakeDriver) Bodies() results.Bodies { return d.bodies.Counts() }
 

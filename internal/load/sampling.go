@@ -19,7 +19,8 @@ const (
 // sampler reads the members' metrics during a window.
 type sampler struct {
 	// source is nil if the driver is no Sampler.
-	source Sampler
+	source    Sampler
+	processes processes
 	// pinger is nil if the driver is no Pinger.
 	pinger   Pinger
 	interval time.Duration
@@ -35,7 +36,7 @@ type sampler struct {
 
 // begin takes the first sample now, at the start of the window, and then one per interval.
 func (s *sampler) begin(ctx context.Context) {
-	if s.source == nil {
+	if s.source == nil && len(s.processes) == 0 {
 		return
 	}
 	s.started = time.Now()
@@ -105,7 +106,7 @@ func (s *sampler) ping(ctx context.Context) {
 func (s *sampler) take(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, sampleTimeout)
 	defer cancel()
-	s.add(s.source.Sample(ctx, s.started))
+	s.add(s.processes.sample(ctx, s.source, s.started))
 }
 
 func (s *sampler) add(sample map[string]members.Sample) {

@@ -314,6 +314,7 @@ func (s *Session) look(ctx context.Context) (*results.Target, members.View, erro
 	case err != nil:
 	case s.part.Index == 0:
 		s.state.set(func(s *state) { s.target = target })
+		s.sampler.processes = processesOf(s.plan.Target, target.Members)
 	case len(target.Skipped) > 0:
 		s.state.set(func(s *state) { s.target = &results.Target{ClusterID: target.ClusterID, Skipped: target.Skipped} })
 	default:

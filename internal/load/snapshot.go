@@ -17,6 +17,9 @@ func (s *Session) Snapshot() *results.Snapshot {
 	if resender, ok := s.driver.(Resender); ok {
 		snapshot.Resent = resender.Resent()
 	}
+	if resumer, ok := s.driver.(Resumer); ok {
+		snapshot.Cuts = resumer.Cuts()
+	}
 	if weigher, ok := s.driver.(Weigher); ok {
 		snapshot.Bodies = weigher.Bodies()
 	}

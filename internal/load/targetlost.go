@@ -83,7 +83,7 @@ func (s *Session) lost(e *engine) error {
 	since := max(s.recorder.lastSuccess(), e.measured.start)
 	return Errorf(results.FailureTargetLost,
 		"no request succeeded from %s on, %s after the start of the measured window, and then no member of the "+
-			"target answered a linearizable read for %s: check that the members run, have a quorum, and can be "+
+			"target answered a read for %s: check that the members run, have a quorum, and can be "+
 			"reached from the client pods.",
 		since.Wall().UTC().Format(time.RFC3339), text.Duration(since.Sub(e.measured.start)), s.probingTime())
 }

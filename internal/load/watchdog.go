@@ -187,7 +187,7 @@ func (w *watchdog) lookAtRequests() {
 func (w *watchdog) sample() {
 	bounded, cancel := context.WithTimeout(w.life, sampleTimeout)
 	defer cancel()
-	samples := w.sampler.Sample(bounded, time.Now())
+	samples := w.sampler.Sample(bounded)
 	if w.life.Err() != nil {
 		return
 	}

@@ -37,6 +37,8 @@ type Seen struct {
 	Owner string
 	// Marker is the version of the marker.
 	Marker int64
+	// Unread: the user may not read all of it.
+	Unread bool
 	// Pods are the keys of registered pods.
 	Pods []Item
 	// Keys counts all keys under the prefix, the marker included.
@@ -73,6 +75,8 @@ type Leftover struct {
 	Prefix string
 	// Owner is the UID of the run that owns the prefix; empty without a marker.
 	Owner string
+	// Unread: the user may not read all of it, so the other fields are incomplete.
+	Unread bool
 	// Keys counts all keys under the prefix, the marker included.
 	Keys int64
 	// Began and Seen are the times of the first and of the newest sign of life of its pods, by their clocks; zero if
@@ -141,7 +145,7 @@ func (l *Leftovers) look(ctx context.Context, prefix string) (Leftover, error) {
 	if err != nil {
 		return Leftover{}, err
 	}
-	out := Leftover{Prefix: prefix, Owner: seen.Owner, Keys: seen.Keys, marker: seen.Marker, signs: map[string]int64{}, Quiet: plan.StillFor(0)}
+	out := Leftover{Prefix: prefix, Owner: seen.Owner, Unread: seen.Unread, Keys: seen.Keys, marker: seen.Marker, signs: map[string]int64{}, Quiet: plan.StillFor(0)}
 	for _, pod := range seen.Pods {
 		out.signs[pod.Name] = pod.Version
 		var sign LifeSign

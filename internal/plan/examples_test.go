@@ -20,8 +20,9 @@ func examples() map[spec.WorkloadType]Plan {
 	all := map[spec.WorkloadType]Plan{}
 	for _, p := range []Plan{
 		example(open(timed, spec.Rate{PerSecond: 5000, Arrival: spec.ArrivalPoisson}), spec.Workload{Type: spec.WorkloadPut, Put: &spec.Put{
-			Keys:   spec.Keys{Count: 1_000_000, SizeBytes: 32, Distribution: spec.ZipfLaw, Zipf: &spec.Zipf{Exponent: "0.99"}},
-			Values: spec.Values{SizeBytes: 65_536, Content: spec.ContentCompressible, RandomPercent: new(int32(40)), MinSizeBytes: new(int32(64)), SizeDistribution: spec.SizesLogUniform},
+			Overwrite: true,
+			Keys:      spec.Keys{Count: 1_000_000, SizeBytes: 32, Distribution: spec.ZipfLaw, Zipf: &spec.Zipf{Exponent: "0.99"}},
+			Values:    spec.Values{SizeBytes: 65_536, Content: spec.ContentCompressible, RandomPercent: new(int32(40)), MinSizeBytes: new(int32(64)), SizeDistribution: spec.SizesLogUniform},
 		}}),
 		example(open(timed, spec.Rate{Ramp: &spec.Ramp{FromPerSecond: 100, ToPerSecond: 9000}, Arrival: spec.ArrivalConstant}), spec.Workload{Type: spec.WorkloadRange, Range: &spec.Range{
 			// A limit of 0 means no limit. Pages must not have a limit.
@@ -32,9 +33,9 @@ func examples() map[spec.WorkloadType]Plan {
 			ReadPercent: 75, InTransaction: true, Consistency: spec.Linearizable, Values: valuesOf(256),
 			Keys: spec.Keys{Count: 10_000, SizeBytes: 16, Distribution: spec.HotSpots, HotSpot: &spec.HotSpot{KeysPerMillion: 200_000, RequestsPerMillion: 800_000}},
 		}}),
-		alone(example(closed, spec.Workload{Type: spec.WorkloadDelete, Delete: &spec.Delete{Keys: keysOf(100_000, spec.Uniform), Values: valuesOf(512)}})),
+		onZooKeeper(alone(example(closed, spec.Workload{Type: spec.WorkloadDelete, Delete: &spec.Delete{Keys: keysOf(100_000, spec.Uniform), Values: valuesOf(512)}}))),
 		example(closed, spec.Workload{Type: spec.WorkloadTxn, Txn: &spec.Txn{
-			Mode: spec.TxnPuts, PutsPerTransaction: new(int32(16)), Keys: keysOf(10_000, spec.Uniform), Values: valuesOf(128),
+			Mode: spec.TxnPuts, PutsPerTransaction: new(int32(16)), Overwrite: true, Keys: keysOf(10_000, spec.Uniform), Values: valuesOf(128),
 		}}),
 		example(timed, spec.Workload{Type: spec.WorkloadSTM, STM: &spec.STM{
 			Isolation: spec.IsolationRepeatableReads, KeysPerTransaction: 4, WritePercent: 50, Locker: spec.LockerClient, Keys: keysOf(1000, spec.Uniform), Values: valuesOf(64),
@@ -61,6 +62,13 @@ func examples() map[spec.WorkloadType]Plan {
 // alone is a plan that loads one member.
 func alone(p Plan) Plan {
 	p.Target.Members, p.Target.MemberIndex = spec.MembersAll, new(2)
+	return p
+}
+
+// onZooKeeper is a plan for a ZooKeeper, whose connections have sessions.
+func onZooKeeper(p Plan) Plan {
+	p.Target.Datastore, p.Disturbances, p.FirstLease, p.Load.SessionTimeoutSeconds = spec.ZooKeeper, nil, 0, new(int32(45))
+	p.Guard.StopOn.DatabaseSize, p.Guard.StopOn.WALFsync = nil, nil
 	return p
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 // Version is the version of the plan's format that this package writes and reads.
-const Version = 8
+const Version = 9
 
 // MaxBytes bounds an encoded plan.
 const MaxBytes = 64 << 10

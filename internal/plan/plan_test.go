@@ -74,12 +74,13 @@ func TestDigest(t *testing.T) {
 func TestDecodeReturnsATransaction(t *testing.T) {
 	for name, txn := range map[string]spec.Txn{
 		"puts":             {Mode: spec.TxnPuts, PutsPerTransaction: new(int32(128))},
+		"overwriting puts": {Mode: spec.TxnPuts, PutsPerTransaction: new(int32(128)), Overwrite: true},
 		"compare-and-swap": {Mode: spec.TxnCompareAndSwap},
 	} {
 		t.Run(name, func(t *testing.T) {
 			txn.Keys, txn.Values = someKeys, someValues
 			got := requireReturn(t, of(spec.Workload{Type: spec.WorkloadTxn, Txn: &txn}, false))
-			if preloadsKeys(got) != (txn.Mode == spec.TxnCompareAndSwap) {
+			if preloadsKeys(got) != (name != "puts") {
 				t.Errorf("preloads keys: %v", preloadsKeys(got))
 			}
 		})

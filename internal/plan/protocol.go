@@ -69,8 +69,10 @@ const (
 	// ReadyPath answers 200 from when the pod waits for the start.
 	ReadyPath = "/readyz"
 
-	// SamplerPort serves what the sampler of a member's pod has measured.
+	// SamplerPort serves what the sampler of a member's pod has measured. ReadyPath answers 200 there if the member serves.
 	SamplerPort = 2381
+	// DatastoreFlag is the flag of a sampler with the store of its member.
+	DatastoreFlag = "datastore"
 
 	// TerminationMessageFile is where the final result is also written.
 	TerminationMessageFile = "/dev/termination-log"

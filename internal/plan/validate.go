@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
@@ -89,6 +90,7 @@ func validateLoad(l spec.Load) error {
 		wanted(seconds <= maxSeconds, "load.durationSeconds", fmt.Sprintf("at most %d", maxSeconds), seconds),
 		wanted(l.WarmupSeconds >= 0 && l.WarmupSeconds <= maxSeconds, "load.warmupSeconds", fmt.Sprintf("0 to %d", maxSeconds), l.WarmupSeconds),
 		wanted(l.RequestTimeoutSeconds >= 1 && l.RequestTimeoutSeconds <= maxSeconds, "load.requestTimeoutSeconds", fmt.Sprintf("1 to %d", maxSeconds), l.RequestTimeoutSeconds),
+		wanted(l.SessionTimeout() >= time.Second && l.SessionTimeout() <= spec.MaxSessionTimeoutSeconds*time.Second, "load.sessionTimeoutSeconds", fmt.Sprintf("1 to %d", spec.MaxSessionTimeoutSeconds), l.SessionTimeout()),
 		validateRate(l),
 	)
 }

@@ -76,14 +76,18 @@ func TestValidateKnowsWhatZooKeeperCarries(t *testing.T) {
 	}
 	requireProblems(t, map[string]problem{
 		"each znode once":    {zooKeeper(func(*Plan) {}), ""},
-		"a user":             {zooKeeper(func(p *Plan) { p.Target.Auth = &Auth{Dir: "a"} }), "target.auth: wanted none for ZooKeeper"},
-		"TLS":                {zooKeeper(func(p *Plan) { p.Target.TLS = &TLS{Dir: "a"} }), "target.tls: wanted none for ZooKeeper"},
+		"a user over TLS":    {zooKeeper(func(p *Plan) { p.Target.Auth, p.Target.TLS = &Auth{Dir: "a"}, &TLS{Dir: "a"} }), ""},
+		"a session time-out": {zooKeeper(func(p *Plan) { p.Load.SessionTimeoutSeconds = new(int32(300)) }), ""},
+		"a long session":     {zooKeeper(func(p *Plan) { p.Load.SessionTimeoutSeconds = new(int32(301)) }), "load.sessionTimeoutSeconds: wanted 1 to 300"},
+		"keys overwritten": {zooKeeper(func(p *Plan) {
+			p.Workload.Put.Overwrite, p.Workload.Put.Keys.Distribution, p.Load.WarmupSeconds = true, spec.Uniform, 1
+		}), ""},
 		"the leader alone":   {zooKeeper(func(p *Plan) { p.Target.Members = spec.MembersLeader }), `target.members: wanted one of ["All"] for ZooKeeper`},
 		"another client":     {zooKeeper(func(p *Plan) { p.Load.Transport = spec.TransportFast }), `load.transport: wanted one of ["Client"] for ZooKeeper`},
-		"keys written again": {zooKeeper(func(p *Plan) { p.Workload.Put.Keys.Distribution = spec.Uniform }), `keys.distribution: wanted one of ["Sequential"] for ZooKeeper`},
+		"keys written again": {zooKeeper(func(p *Plan) { p.Workload.Put.Keys.Distribution = spec.Uniform }), "keys.distribution: wanted Sequential for ZooKeeper, unless keys are overwritten"},
 		"another workload": {zooKeeper(func(p *Plan) {
-			p.Workload = spec.Workload{Type: spec.WorkloadDelete, Delete: &spec.Delete{Keys: p.Workload.Put.Keys, Values: p.Workload.Put.Values}}
-		}), `workload: wanted one of ["Put"] for ZooKeeper`},
+			p.Workload = spec.Workload{Type: spec.WorkloadSTM, STM: &spec.STM{Keys: p.Workload.Put.Keys, Values: p.Workload.Put.Values}}
+		}), `workload: wanted one of ["Put" "Range" "Mixed" "Delete" "Txn" "Txn CompareAndSwap" "Lock" "Election"] for ZooKeeper`},
 		"more requests": {zooKeeper(func(p *Plan) { p.Load.Requests = new(p.Workload.Put.Keys.Count + 1) }), "at most keys.count for ZooKeeper"},
 		"a warm-up":     {zooKeeper(func(p *Plan) { p.Load.WarmupSeconds = 1 }), "0 for ZooKeeper"},
 		"many nodes":    {zooKeeper(func(p *Plan) { p.Workload.Put.Keys.Count = 10_000_001 }), "at most 10000000 keys, for ZooKeeper"},

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -16,6 +17,19 @@ type grid struct {
 }
 
 func (g *grid) add(cells ...string) { g.rows = append(g.rows, cells) }
+
+// known omits the columns in which no row below the first one has a value: a store does not have all figures.
+func (g *grid) known() grid {
+	shown := grid{left: g.left, rows: make([][]string, len(g.rows))}
+	for column := range g.rows[0] {
+		if slices.ContainsFunc(g.rows[1:], func(row []string) bool { return row[column] != unknown }) {
+			for i, row := range g.rows {
+				shown.rows[i] = append(shown.rows[i], row[column])
+			}
+		}
+	}
+	return shown
+}
 
 // String returns the rows. Each column is as wide as its widest cell.
 func (g *grid) String() string {

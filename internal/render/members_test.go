@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -35,6 +36,19 @@ func TestTableShowsMembers(t *testing.T) {
 	}
 }
 
+// Members of a store that cuts times say so.
+func TestTableSaysThatTimesAreCut(t *testing.T) {
+	s := results.Summarize([]*results.Snapshot{runtest.Measured(0, 100, runtest.Told(runtest.Flushed(10)))})
+	for _, store := range spec.Datastores() {
+		b := runtest.Puts(func(b *v1alpha1.EtcdBenchmark) { b.Spec.Target.Datastore = store })
+		b.Status.Summary = benchmark.Summary(b, s)
+		row, _ := store.Store()
+		if said := strings.Contains(tableOf(t, b), "whole milliseconds. A mean below 3ms"); said != row.CutTimes {
+			t.Errorf("%s: said %t", store, said)
+		}
+	}
+}
+
 // Of members with a sampler, and of one whose sampler did not answer.
 func TestTableShowsWhatSamplersMeasured(t *testing.T) {
 	b := runtest.Puts()
@@ -51,6 +65,19 @@ func TestTableShowsWhatSamplersMeasured(t *testing.T) {
 	}
 	if text := tableOf(t, b); strings.Contains(text, "POD IN") || !strings.Contains(text, "STORAGE WRITTEN") {
 		t.Errorf("wanted no columns of pods without a cluster, found:\n%s", text)
+	}
+}
+
+// A store has no figures of another one.
+func TestTableOmitsWhatNoMemberHas(t *testing.T) {
+	b, cpu := runtest.Puts(), int64(500)
+	b.Status.Summary = benchmark.Summary(b, results.Summarize([]*results.Snapshot{runtest.Measured(0, 100)}))
+	b.Status.Summary.Members = []v1alpha1.MemberSummary{{Name: "zoo-a", CPUMillicores: &cpu, MemoryBytes: new(int64(1 << 30))}, {Name: "zoo-b"}}
+	text := tableOf(t, b)
+	for what, want := range map[string]bool{"CPU": true, " 0.50": true, "1,074 MB": true, "WAL FSYNC": false, "DB AT END": false, "SLOW APPLIES": false} {
+		if strings.Contains(text, what) != want {
+			t.Errorf("wanted %q: %t, found\n%s", what, want, text)
+		}
 	}
 }
 

@@ -1,11 +1,13 @@
 package render
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
@@ -29,9 +31,15 @@ func (t *table) members() {
 		}
 	}
 	if known {
-		t.section(durations)
-		t.section(sizes)
-		t.section(work)
+		for _, g := range []grid{durations, sizes, work} {
+			if g = g.known(); len(g.rows[0]) > 1 {
+				t.section(g)
+			}
+		}
+		if store, _ := t.b.Spec.Target.Datastore.Store(); store.CutTimes {
+			t.gap()
+			t.sentence("", fmt.Sprintf("%s cuts the times that it measures to whole milliseconds. A mean below %s is not shown.", store.Name, text.Duration(results.LeastCutMean)))
+		}
 	}
 	t.processes(all)
 	t.unknownMembers(all)

@@ -98,6 +98,10 @@ func (t Timer) P99Above() Figure { return Figure(t + "_p99_above_seconds") }
 // P99AtMost is the figure with the upper bound of that bucket. If it is missing, the bucket has no upper bound.
 func (t Timer) P99AtMost() Figure { return Figure(t + "_p99_at_most_seconds") }
 
+// LeastCutMean is the shortest mean that is known of durations that the member cut to whole milliseconds: it can be up to a
+// millisecond too short.
+const LeastCutMean = 3 * time.Millisecond
+
 // timers are in encoding order.
 var timers = []Timer{TimerWALFsync, TimerBackendCommit, TimerPeerRoundTrip, TimerApply, TimerHandling, TimerDefragment, TimerCompact}
 

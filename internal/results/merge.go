@@ -93,6 +93,7 @@ func mergeCleaning(a, b Cleaning) Cleaning {
 
 func (s *Snapshot) mergeCounts(other *Snapshot) {
 	s.Resent += other.Resent
+	s.Cuts.Add(other.Cuts)
 	s.Bodies.Sent += other.Bodies.Sent
 	s.Bodies.Received += other.Bodies.Received
 	for rpc, phases := range other.Requests {

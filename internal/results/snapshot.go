@@ -150,6 +150,8 @@ type Snapshot struct {
 	Requests map[spec.RPC]map[Phase]uint64
 	// Resent counts the requests that were sent again because their token had expired.
 	Resent uint64
+	// Cuts are the losses of sessions' connections; zero for stores without sessions.
+	Cuts Cuts
 	// Bodies are those of the measured requests; zero if the transport does not count them.
 	Bodies Bodies
 	// KeyBytes is the length of a key on the wire, including the run's prefix.
@@ -163,6 +165,19 @@ type Snapshot struct {
 
 	// Omitted names the parts for which a termination message had no room.
 	Omitted []string
+}
+
+// Cuts are losses of the connections of sessions, each of which was resumed or replaced, or not until the load ended.
+type Cuts struct {
+	Count uint64
+	// Longest is the longest time without a connection.
+	Longest time.Duration
+}
+
+// Add adds other losses.
+func (c *Cuts) Add(other Cuts) {
+	c.Count += other.Count
+	c.Longest = max(c.Longest, other.Longest)
 }
 
 // Bodies are the bytes of the bodies of requests that were sent, and of responses that were received.

@@ -84,7 +84,7 @@ func closedLoop(b *v1alpha1.EtcdBenchmark, s results.Summary) string {
 	if load.Rate != nil || load.Clients < 2 || s.Throughput == 0 || s.Failed+s.Censored+s.Pauses.Count > 0 {
 		return ""
 	}
-	return fmt.Sprintf("In a closed loop, the mean latency is about clients ÷ throughput (%s ÷ %s = %s). To see etcd's own time, run with fewer clients. ",
+	return fmt.Sprintf("In a closed loop, the mean latency is about clients ÷ throughput (%s ÷ %s = %s). To see the target's own time, run with fewer clients. ",
 		text.Grouped(load.Clients), text.RateOf(s.Throughput), text.Duration(time.Duration(float64(load.Clients)/s.Throughput*float64(time.Second))))
 }
 

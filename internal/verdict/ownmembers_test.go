@@ -41,8 +41,9 @@ func TestMembersOfTheRun(t *testing.T) {
 		// concern and warning are parts of the text; empty for none.
 		concern, warning string
 	}{
-		"nothing":       {v1alpha1.EphemeralTarget{Settings: map[string]v1alpha1.EtcdSetting{"unsafe-no-fsync": "false"}}, pods("a", "a"), "", ""},
-		"no flush":      {v1alpha1.EphemeralTarget{Settings: map[string]v1alpha1.EtcdSetting{"unsafe-no-fsync": "true"}}, nil, "", "unsafe-no-fsync"},
+		"nothing":       {v1alpha1.EphemeralTarget{Settings: map[string]v1alpha1.MemberSetting{"unsafe-no-fsync": "false"}}, pods("a", "a"), "", ""},
+		"no sync":       {v1alpha1.EphemeralTarget{Settings: map[string]v1alpha1.MemberSetting{"forceSync": "no"}}, nil, "", "forceSync"},
+		"no flush":      {v1alpha1.EphemeralTarget{Settings: map[string]v1alpha1.MemberSetting{"unsafe-no-fsync": "true"}}, nil, "", "unsafe-no-fsync"},
 		"in memory":     {v1alpha1.EphemeralTarget{Storage: memory}, nil, "", "in memory"},
 		"two images":    {v1alpha1.EphemeralTarget{}, pods("a", "b", "a"), v1alpha1.ReasonMembersDiffer, ""},
 		"a lost member": {v1alpha1.EphemeralTarget{}, lost, v1alpha1.ReasonMembersLost, "Member 1 (m) ended with exit code 137 (OOMKilled)."},

@@ -27,13 +27,15 @@ func (c inputs) unexplained(m results.Member) (weight float64, message string) {
 	if trip := roundTrip(m).Mean; trip > 0 {
 		parts = append(parts, "round trip "+text.Duration(trip))
 	}
-	parts = append(parts, "applying or waiting for a commit "+text.Duration(applied))
+	if applied > 0 {
+		parts = append(parts, "applying or waiting for a commit "+text.Duration(applied))
+	}
 	message = c.closed + fmt.Sprintf("The mean service time of a write is %s. The leader's metrics explain %s of it: %s. ",
 		text.Duration(c.write), text.Duration(explained), strings.Join(parts, ", "))
 	if facts := c.otherFacts(m); len(facts) > 0 {
 		message += "Also measured: " + strings.Join(facts, "; ") + ". "
 	}
-	message += fmt.Sprintf("The rest (about %s) was probably spent in the network, in gRPC, waiting for an earlier "+
+	message += fmt.Sprintf("The rest (about %s) was probably spent in the network, in the protocol, waiting for an earlier "+
 		"log flush, or waiting for a processor (also under a CPU limit of the member). No metric shows how much "+
 		"each took.", text.Duration(rest))
 	if c.clientBound {

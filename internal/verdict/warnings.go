@@ -51,6 +51,7 @@ func Warnings(b *v1alpha1.EtcdBenchmark, s results.Summary) []string {
 	w.ofQueue(b.Status.Admission)
 	w.ofPods(s.Merged)
 	w.ofTokens(s.Merged.Resent)
+	w.ofSessions(s.Merged.Cuts)
 	w.ofWatchers(s.Watch)
 	for _, o := range s.Operations {
 		w.ofRequests(o)
@@ -173,11 +174,11 @@ func (w *warnings) ofMemory(t *results.Target) {
 		flush, known := m.Window.Timing(results.TimerWALFsync)
 		return known && flush.Count >= minObservations && flush.Mean < maxMemoryFlush
 	}, results.Member.Label)
-	w.add(len(names) > 0, "a flush of the log takes less than %s on %s: the data lies in memory, or nothing is flushed, so these numbers are not those of an etcd on a disk",
+	w.add(len(names) > 0, "a flush of the log takes less than %s on %s: the data lies in memory, or nothing is flushed, so these numbers are not those of a store on a disk",
 		text.Duration(maxMemoryFlush), strings.Join(names, ", "))
 }
 
-// ofOwnMembers warns of settings with which no etcd should be run, and of volumes that may be left.
+// ofOwnMembers warns of settings with which no store should be run, and of volumes that may be left.
 func (w *warnings) ofOwnMembers(b *v1alpha1.EtcdBenchmark) {
 	t := b.Spec.Target.Ephemeral
 	if t == nil {
@@ -188,7 +189,8 @@ func (w *warnings) ofOwnMembers(b *v1alpha1.EtcdBenchmark) {
 		w.add(true, "a member was lost during the run: %s", lost)
 	}
 	w.add(t.Settings["unsafe-no-fsync"] != "" && t.Settings["unsafe-no-fsync"] != "false", "the members' data is not durable, because they do not flush their log to disk (unsafe-no-fsync): an etcd on a disk is slower")
-	w.add(t.Storage != nil && t.Storage.EmptyDir != nil && t.Storage.EmptyDir.Medium == corev1.StorageMediumMemory, "the members' data is not durable, because it lies in memory (spec.target.ephemeral.storage): an etcd on a disk is slower")
+	w.add(t.Settings["forceSync"] == "no", "the members' data is not durable, because they do not flush their log to disk (forceSync): a ZooKeeper on a disk is slower")
+	w.add(t.Storage != nil && t.Storage.EmptyDir != nil && t.Storage.EmptyDir.Medium == corev1.StorageMediumMemory, "the members' data is not durable, because it lies in memory (spec.target.ephemeral.storage): a store on a disk is slower")
 }
 
 // InMemory reports whether the log of a member is not on a disk, as far as its metrics tell.
@@ -257,6 +259,11 @@ func labels(t *results.Target, ids []string) (all []string) {
 // ofTokens warns of requests whose latency includes a login.
 func (w *warnings) ofTokens(resent uint64) {
 	w.add(resent > 0, "the target refused the token of requests %s times: client pods logged in again and sent those requests again, and their latency includes that", text.Grouped(resent))
+}
+
+// ofSessions warns of sessions whose connections were lost.
+func (w *warnings) ofSessions(cuts results.Cuts) {
+	w.add(cuts.Count > 0, "sessions of the load lost their connection %s; the longest pause was %s", text.Plural(cuts.Count, "time"), text.Duration(cuts.Longest))
 }
 
 // ofQueue warns of earlier runs that may have deleted their keys in the window.

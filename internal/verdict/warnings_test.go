@@ -142,6 +142,10 @@ func TestWarnings(t *testing.T) {
 		"coarse":                {[]*results.Snapshot{coarse}, []string{"2.19%"}},
 		"a course of some pods": {[]*results.Snapshot{withCourse(9), pod(0, 10*s, 9)}, []string{"course of some client pods is unknown"}},
 		"a course of all pods":  {[]*results.Snapshot{withCourse(9), withCourse(9)}, nil},
+		"lost connections": {
+			[]*results.Snapshot{{Cuts: results.Cuts{Count: 2, Longest: s}}, {Cuts: results.Cuts{Count: 1, Longest: 3 * s}}},
+			[]string{"sessions of the load lost their connection 3 times; the longest pause was 3s"},
+		},
 		"rules that were not checked": {
 			[]*results.Snapshot{unwatched, {Unwatched: map[spec.GuardRule]string{spec.GuardWALFsync: "b"}}},
 			[]string{"could never check its rule Alarm: c", "could not always check its rule WALFsync: a"},

@@ -45,6 +45,14 @@ func (k contending) checkNames(r *Run, field string) []error {
 	}
 }
 
+// ContestNames is the number of names for which clients contend; 0 if they do not.
+func (r *Run) ContestNames() int {
+	if of := r.kind().contest(); of != nil {
+		return of.names
+	}
+	return 0
+}
+
 // ContestName returns the name for which the client with this global number contends. Clients with neighbouring numbers
 // contend for different names, so the numbers of contenders of any two names differ by one at most. All names have the
 // same length.

@@ -46,6 +46,7 @@ func TestWriteEstimate(t *testing.T) {
 		"reads and writes": {func(r *Run) {
 			r.Workload = spec.Workload{Type: spec.WorkloadMixed, Mixed: &spec.Mixed{Consistency: spec.Linearizable, ReadPercent: 80, Keys: fewKeys, Values: someValues}}
 		}, 25_000, 10},
+		"puts that overwrite":              {func(r *Run) { r.Workload.Put.Overwrite, r.Workload.Put.Keys = true, fewKeys }, 105_000, 10},
 		"transactions":                     {transacting(8, someKeys), 800_000, 10},
 		"compare and swap":                 {transacting(0, fewKeys), 105_000, 10},
 		"software transactions":            {transactions(spec.STM{KeysPerTransaction: 5, WritePercent: 30, Locker: spec.LockerNone}), 155_000, 10},

@@ -25,7 +25,7 @@ func (r *Run) KeyWriter() KeyWriter {
 func (r *Run) WrittenKeys() int64 {
 	keys := r.Keys()
 	if keys.Distribution == spec.Sequential && r.PreloadCount() == 0 && r.Load.WarmupSeconds == 0 && r.Load.Requests != nil {
-		return min(keys.Count, r.Load.RequestBound())
+		return min(keys.Count, r.Load.RequestBound()*int64(max(r.KeysAtOnce(), 1)))
 	}
 	return keys.Count
 }

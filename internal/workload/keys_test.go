@@ -101,6 +101,8 @@ func TestWrittenKeys(t *testing.T) {
 		"more requests than keys": {func(r *Run) { r.Load.Requests = new(int64(3_000)) }, 100},
 		"bound by a duration":     {func(r *Run) { r.Load.Requests, r.Load.DurationSeconds = nil, new(int32(1)) }, 100},
 		"with a warm-up":          {func(r *Run) { r.Load.Requests, r.Load.WarmupSeconds = new(int64(30)), 1 }, 100},
+		"overwritten":             {func(r *Run) { r.Load.Requests, r.Workload.Put.Overwrite = new(int64(30)), true }, 100},
+		"of transactions":         {func(r *Run) { transacting(3, r.Workload.Put.Keys)(r); r.Load.Requests = new(int64(30)) }, 90},
 		"in any order":            {func(r *Run) { r.Load.Requests, r.Workload.Put.Keys.Distribution = new(int64(30)), spec.Uniform }, 100},
 	} {
 		r := valid()

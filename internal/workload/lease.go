@@ -58,14 +58,11 @@ func (lease) preloaded(w *Workload, number int64) Operation {
 	return Operation{Kind: spec.OperationLeaseGrant, Subject: OnLease, Lease: w.run.LeaseID(LeasePreloaded, number)}
 }
 
-// maxTTLSeconds is a year.
-const maxTTLSeconds = 365 * 24 * 60 * 60
-
 func (k lease) check(r *Run) []error {
 	s, renews := k.settings, k.settings.Operation == spec.LeaseKeepAlive
 	errs := []error{
 		oneOf("workload.lease.operation", s.Operation, spec.LeaseGrant, spec.LeaseKeepAlive, spec.LeaseRevoke),
-		Wanted(s.TTLSeconds >= 1 && s.TTLSeconds <= maxTTLSeconds, "workload.lease.ttlSeconds", fmt.Sprintf("1 to %d", maxTTLSeconds), s.TTLSeconds),
+		Wanted(s.TTLSeconds >= 1 && s.TTLSeconds <= spec.MaxLeaseTTL, "workload.lease.ttlSeconds", fmt.Sprintf("1 to %d", spec.MaxLeaseTTL), s.TTLSeconds),
 		Wanted(renews == (s.KeepAlive != nil), "workload.lease.keepAlive", "to be set for KeepAlive, and for nothing else", s.KeepAlive != nil),
 	}
 	if s.KeepAlive != nil {

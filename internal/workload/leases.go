@@ -107,6 +107,6 @@ func (r *Run) checkStorm() error {
 	return errors.Join(
 		Wanted(s.Leases >= 1 && s.KeysPerLease >= 1 && s.Leases <= maxStormKeys/s.KeysPerLease, "disturbances.leaseExpiry",
 			fmt.Sprintf("1 to %d keys on at least one lease", maxStormKeys), *s),
-		Wanted(s.TTLSeconds >= 1 && s.TTLSeconds <= maxTTLSeconds, "disturbances.leaseExpiry.ttlSeconds", fmt.Sprintf("1 to %d", maxTTLSeconds), s.TTLSeconds),
+		Wanted(s.TTLSeconds >= 1 && s.TTLSeconds <= spec.MaxLeaseTTL, "disturbances.leaseExpiry.ttlSeconds", fmt.Sprintf("1 to %d", spec.MaxLeaseTTL), s.TTLSeconds),
 	)
 }

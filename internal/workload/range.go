@@ -30,7 +30,7 @@ func (k readRange) consistency() spec.Consistency { return k.settings.Consistenc
 
 func (readRange) words() Words { return Words{Done: "REQUESTS", Rate: "READ QPS"} }
 
-var consistencies = []spec.Consistency{spec.Linearizable, spec.Serializable}
+var consistencies = []spec.Consistency{spec.Linearizable, spec.Serializable, spec.SyncRead, spec.Leader}
 
 func (k readRange) check(r *Run) []error {
 	s := k.settings

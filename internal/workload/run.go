@@ -81,6 +81,9 @@ func (r *Run) PreloadCount() int64 { return r.kind().preload(r) }
 // Values are the values that requests write.
 func (r *Run) Values() spec.Values { return r.kind().values() }
 
+// KeysAtOnce is the number of keys of an operation on several; 0 if there is none.
+func (r *Run) KeysAtOnce() int { return r.kind().several() }
+
 // UsesRegistry reports whether the keys are those of a Kubernetes registry rather than numbers.
 func (r *Run) UsesRegistry() bool {
 	_, is := r.kind().(kubernetes)

@@ -25,9 +25,9 @@ func (k txn) operations() []spec.Operation {
 	return []spec.Operation{spec.OperationTxn}
 }
 
-// preload writes the keys that compare-and-swaps read.
+// preload writes the keys that compare-and-swaps read, and those that are overwritten.
 func (k txn) preload(r *Run) int64 {
-	if k.swaps() {
+	if k.swaps() || k.settings.Overwrite {
 		return k.keyed.preload(r)
 	}
 	return 0

@@ -6,24 +6,37 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
-// put writes one key with each request. Nothing is preloaded.
-type put struct{ keyed }
+// put writes one key with each request. Nothing is preloaded unless it overwrites.
+type put struct {
+	keyed
+	overwrites bool
+}
 
-func newPut(w spec.Workload) kind { return put{keyed{space: w.Put.Keys, stored: w.Put.Values}} }
+func newPut(w spec.Workload) kind {
+	return put{keyed{space: w.Put.Keys, stored: w.Put.Values}, w.Put.Overwrite}
+}
 
 func (put) operations() []spec.Operation { return []spec.Operation{spec.OperationPut} }
 
-func (put) preload(*Run) int64 { return 0 }
+func (p put) preload(r *Run) int64 {
+	if p.overwrites {
+		return p.keyed.preload(r)
+	}
+	return 0
+}
 
 func (put) at(w *Workload, stream Stream, n int64) Operation {
 	return Write(w.key(stream, n), n)
 }
 
-func (p put) growth(r *Run) (preload, request float64, known bool) { return 0, p.entry(r), true }
+func (p put) growth(r *Run) (preload, request float64, known bool) {
+	entry := p.entry(r)
+	return float64(p.preload(r)) * entry, entry, true
+}
 
 func (p put) words() Words {
 	w := Words{Done: "PUTS", Rate: "WRITE QPS", Targets: true, Succeeded: true}
-	if p.space.Distribution == spec.Sequential {
+	if p.space.Distribution == spec.Sequential && !p.overwrites {
 		w.Written = "KEYS WRITTEN"
 	}
 	return w

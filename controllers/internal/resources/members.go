@@ -2,7 +2,11 @@ package resources
 
 import (
 	"fmt"
+	"maps"
+	"path"
+	"slices"
 	"strconv"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -17,8 +21,7 @@ import (
 )
 
 const (
-	memberClientPort, memberPeerPort = 2379, 2380
-	dataPath                         = "/data"
+	dataPath, filesPath = "/data", "/config"
 	// memberGraceSeconds is short: the data is deleted with the member.
 	memberGraceSeconds = 1
 	// memberRestarts lets the kubelet restart a member for as long as its pod lives.
@@ -28,6 +31,8 @@ const (
 	memberMarginSeconds = 900
 	// indexVariable is set by Kubernetes in the containers of an Indexed Job.
 	indexVariable = "$(JOB_COMPLETION_INDEX)"
+	// filesVolume has the files that a member needs before its start. They come from annotations of its pod.
+	filesVolume = "files"
 )
 
 // controlPlaneRoles are labels of nodes that may have the disk of a control plane's etcd. Some distributions have nodes for
@@ -47,17 +52,23 @@ func membersOf(run *v1alpha1.EtcdBenchmark) []ephemeral.Member {
 }
 
 func member(run *v1alpha1.EtcdBenchmark, index string) ephemeral.Member {
-	name := run.MembersName()
+	name, store := run.MembersName(), storeOf(run)
 	return ephemeral.Member{
-		Name: "member-" + index, Listen: "0.0.0.0", Host: fmt.Sprintf("%s-%s.%s.%s.svc", name, index, name, run.Namespace),
-		ClientPort: strconv.Itoa(memberClientPort), PeerPort: strconv.Itoa(memberPeerPort), DataDir: dataPath + "/etcd",
+		Index: index, Name: "member-" + index, Listen: "0.0.0.0", Host: fmt.Sprintf("%s-%s.%s.%s.svc", name, index, name, run.Namespace),
+		Ports: store.Ports, DataDir: path.Join(dataPath, store.Folder), ConfigDir: filesPath,
 	}
+}
+
+// storeOf is how the members of a run are started. The API server accepts no other stores.
+func storeOf(run *v1alpha1.EtcdBenchmark) ephemeral.Store {
+	store, _ := ephemeral.Of(run.Spec.Target.Datastore)
+	return store
 }
 
 // MemberEndpoints are the addresses of a run's own members for clients.
 func MemberEndpoints(run *v1alpha1.EtcdBenchmark) (all []string) {
 	for _, m := range membersOf(run) {
-		all = append(all, m.Client())
+		all = append(all, m.Endpoint())
 	}
 	return all
 }
@@ -67,7 +78,8 @@ func MemberEndpoints(run *v1alpha1.EtcdBenchmark) (all []string) {
 // without its data, and the run ends if most are replaced.
 func MembersJob(run *v1alpha1.EtcdBenchmark, image string, user int64) *batchv1.Job {
 	t := run.Spec.Target.Ephemeral
-	meta := metav1.ObjectMeta{Labels: Labels(run, v1alpha1.ComponentMember), Annotations: podAnnotations(run, nil)}
+	process := processOf(run)
+	meta := metav1.ObjectMeta{Labels: Labels(run, v1alpha1.ComponentMember), Annotations: podAnnotations(run, fileAnnotations(process))}
 	meta.Labels["sidecar.istio.io/inject"] = "false"
 	return &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{
@@ -83,7 +95,7 @@ func MembersJob(run *v1alpha1.EtcdBenchmark, image string, user int64) *batchv1.
 			BackoffLimit:   new(int32(memberRestarts)),
 			// Members end also if no operator is left.
 			ActiveDeadlineSeconds: new(int64(t.StartTimeoutSeconds+run.Spec.SchedulingTimeoutSeconds+run.Spec.TimeoutSeconds+t.KeepSeconds) + memberMarginSeconds),
-			Template:              corev1.PodTemplateSpec{ObjectMeta: meta, Spec: memberPod(run, image, user)},
+			Template:              corev1.PodTemplateSpec{ObjectMeta: meta, Spec: memberPod(run, process, image, user)},
 		},
 	}
 }
@@ -103,48 +115,108 @@ func MembersService(run *v1alpha1.EtcdBenchmark, job *batchv1.Job) *corev1.Servi
 			ClusterIP:                corev1.ClusterIPNone,
 			PublishNotReadyAddresses: true,
 			Selector:                 map[string]string{v1alpha1.LabelRunUID: string(run.UID), v1alpha1.LabelComponent: v1alpha1.ComponentMember},
-			Ports: []corev1.ServicePort{
-				{Name: "client", Port: memberClientPort, TargetPort: intstr.FromInt32(memberClientPort)},
-				{Name: "peer", Port: memberPeerPort, TargetPort: intstr.FromInt32(memberPeerPort)},
-			},
+			Ports:                    servicePorts(storeOf(run).Ports),
 		},
 	}
 }
 
-func memberPod(run *v1alpha1.EtcdBenchmark, image string, user int64) corev1.PodSpec {
-	t := run.Spec.Target.Ephemeral.DeepCopy()
+// processOf is how each member of a run starts.
+func processOf(run *v1alpha1.EtcdBenchmark) ephemeral.Process {
 	settings := map[string]string{}
-	addTo(settings, t.Settings)
+	addTo(settings, run.Spec.Target.Ephemeral.Settings)
+	return storeOf(run).Start(member(run, indexVariable), membersOf(run), string(run.UID), settings)
+}
+
+// portsOf are the ports of a member, by name.
+func portsOf(p ephemeral.Ports) (all []corev1.ContainerPort) {
+	for _, port := range []struct{ name, number string }{{"client", p.Client}, {"peer", p.Peer}, {"mesh", p.Mesh}} {
+		if n, err := strconv.ParseInt(port.number, 10, 32); err == nil {
+			all = append(all, corev1.ContainerPort{Name: port.name, ContainerPort: int32(n)})
+		}
+	}
+	return all
+}
+
+func servicePorts(p ephemeral.Ports) (all []corev1.ServicePort) {
+	for _, port := range portsOf(p) {
+		all = append(all, corev1.ServicePort{Name: port.Name, Port: port.ContainerPort, TargetPort: intstr.FromInt32(port.ContainerPort)})
+	}
+	return all
+}
+
+// fileAnnotation is the annotation of a member's pod with the content of a file.
+func fileAnnotation(file string) string { return v1alpha1.GroupVersion.Group + "/" + path.Base(file) }
+
+// fileAnnotations have the files of a member, except those that differ from member to member.
+func fileAnnotations(p ephemeral.Process) map[string]string {
+	all := map[string]string{}
+	for file, content := range p.Files {
+		if content != indexVariable {
+			all[fileAnnotation(file)] = content
+		}
+	}
+	return all
+}
+
+// addFiles gives a member its files. A file with its number comes from the annotation that Kubernetes sets.
+func addFiles(spec *corev1.PodSpec, files map[string]string) {
+	if len(files) == 0 {
+		return
+	}
+	source := &corev1.DownwardAPIVolumeSource{}
+	for _, file := range slices.Sorted(maps.Keys(files)) {
+		annotation := fileAnnotation(file)
+		if files[file] == indexVariable {
+			annotation = batchv1.JobCompletionIndexAnnotation
+		}
+		source.Items = append(source.Items, corev1.DownwardAPIVolumeFile{
+			Path: path.Base(file), FieldRef: &corev1.ObjectFieldSelector{FieldPath: fmt.Sprintf("metadata.annotations['%s']", annotation)},
+		})
+		mounts := &spec.Containers[0].VolumeMounts
+		*mounts = append(*mounts, corev1.VolumeMount{Name: filesVolume, MountPath: file, SubPath: path.Base(file), ReadOnly: true})
+	}
+	spec.Volumes = append(spec.Volumes, corev1.Volume{Name: filesVolume, VolumeSource: corev1.VolumeSource{DownwardAPI: source}})
+}
+
+// readiness asks the member, or its sampler if the member does not speak HTTP.
+func readiness(store ephemeral.Store) *corev1.Probe {
+	ask := &corev1.HTTPGetAction{Path: store.Health, Port: intstr.FromString("client")}
+	if store.Health == "" {
+		ask = &corev1.HTTPGetAction{Path: plan.ReadyPath, Port: intstr.FromInt32(plan.SamplerPort)}
+	}
+	return &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: ask}, PeriodSeconds: 1, TimeoutSeconds: 5, FailureThreshold: 3}
+}
+
+func memberPod(run *v1alpha1.EtcdBenchmark, process ephemeral.Process, image string, user int64) corev1.PodSpec {
+	t, store := run.Spec.Target.Ephemeral.DeepCopy(), storeOf(run)
 	c := corev1.Container{
 		Name:            lifecycle.MemberContainerName,
 		Image:           t.Image,
 		ImagePullPolicy: corev1.PullIfNotPresent,
-		Command:         []string{"etcd"},
-		Args:            ephemeral.Etcd(member(run, indexVariable), membersOf(run), string(run.UID), settings),
-		Ports: []corev1.ContainerPort{
-			{Name: "client", ContainerPort: memberClientPort}, {Name: "peer", ContainerPort: memberPeerPort},
-		},
-		VolumeMounts: []corev1.VolumeMount{{Name: DataVolume, MountPath: dataPath}},
-		ReadinessProbe: &corev1.Probe{
-			ProbeHandler:     corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/health", Port: intstr.FromString("client")}},
-			PeriodSeconds:    1,
-			TimeoutSeconds:   5,
-			FailureThreshold: 3,
-		},
+		Command:         []string{store.Program},
+		Args:            process.Args,
+		Ports:           portsOf(store.Ports),
+		VolumeMounts:    []corev1.VolumeMount{{Name: DataVolume, MountPath: dataPath}},
+		ReadinessProbe:  readiness(store),
 		// The last lines of the log say why a member has ended.
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 		SecurityContext:          restricted(),
+	}
+	for _, variable := range process.Env {
+		name, value, _ := strings.Cut(variable, "=")
+		c.Env = append(c.Env, corev1.EnvVar{Name: name, Value: value})
 	}
 	if t.Resources != nil {
 		c.Resources = *t.Resources
 	}
 	spec := barePod(c, memberGraceSeconds)
-	spec.Containers = append(spec.Containers, sampler(image))
-	// The sampler sees the process of etcd, and may read what it does because both have the same user.
+	spec.Containers = append(spec.Containers, sampler(run, image))
+	// The sampler sees the process of the member, and may read what it does because both have the same user.
 	spec.ShareProcessNamespace = new(true)
 	spec.RestartPolicy = corev1.RestartPolicyOnFailure
 	spec.Subdomain = run.MembersName()
 	spec.Volumes = []corev1.Volume{{Name: DataVolume, VolumeSource: dataSource(t.Storage)}}
+	addFiles(&spec, process.Files)
 	if user != 0 {
 		s := spec.SecurityContext
 		s.RunAsUser, s.RunAsGroup, s.FSGroup = &user, &user, &user
@@ -167,8 +239,8 @@ func memberPod(run *v1alpha1.EtcdBenchmark, image string, user int64) corev1.Pod
 	return spec
 }
 
-// sampler measures the member. No run depends on it, so it has no probe.
-func sampler(image string) corev1.Container {
+// sampler measures the member, and answers the probe of a ZooKeeper. It has no probe of its own: a run goes on without its figures.
+func sampler(run *v1alpha1.EtcdBenchmark, image string) corev1.Container {
 	// With requests equal to limits, the pod of a member that has a guaranteed quality of service keeps it.
 	small := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("25m"), corev1.ResourceMemory: resource.MustParse("64Mi")}
 	return corev1.Container{
@@ -176,7 +248,7 @@ func sampler(image string) corev1.Container {
 		Image:           image,
 		ImagePullPolicy: corev1.PullIfNotPresent,
 		Command:         []string{loadgenPath},
-		Args:            []string{"sample"},
+		Args:            []string{"sample", "--" + plan.DatastoreFlag + "=" + string(run.Spec.Target.Datastore)},
 		Resources:       corev1.ResourceRequirements{Requests: small, Limits: small},
 		Ports:           []corev1.ContainerPort{{Name: "sampler", ContainerPort: plan.SamplerPort}},
 		SecurityContext: restricted(),

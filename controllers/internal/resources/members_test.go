@@ -62,6 +62,52 @@ func TestMembersAreRestricted(t *testing.T) {
 	}
 }
 
+// ZooKeeper needs two files and Java's flags. Its sampler says when it serves.
+func TestMembersOfZooKeeper(t *testing.T) {
+	job := membersJob(func(b *v1alpha1.EtcdBenchmark) {
+		b.Spec.Target.Datastore = spec.ZooKeeper
+		b.Spec.Target.Ephemeral.Settings = map[string]v1alpha1.MemberSetting{"snapCount": "5", "jvmFlags": "-Xmx1g"}
+	})
+	template := job.Spec.Template
+	c, files := template.Spec.Containers[0], map[string]string{}
+	for _, item := range template.Spec.Volumes[1].DownwardAPI.Items {
+		files[item.Path] = item.FieldRef.FieldPath
+	}
+	const host = "put-01234567-members-2.put-01234567-members.ns.svc"
+	config := template.Annotations["etcdbench.dev/zoo.cfg"]
+	for what, ok := range map[string]bool{
+		"its command":    cmp.Equal(c.Command, []string{"zkServer.sh"}) && cmp.Equal(c.Args, []string{"start-foreground", "/config/zoo.cfg"}),
+		"Java's flags":   cmp.Equal(c.Env, []corev1.EnvVar{{Name: "SERVER_JVMFLAGS", Value: "-Xmx1g"}}),
+		"its file":       files["zoo.cfg"] == "metadata.annotations['etcdbench.dev/zoo.cfg']" && strings.Contains(config, "snapCount=5\n"),
+		"its number":     files["myid"] == "metadata.annotations['batch.kubernetes.io/job-completion-index']",
+		"where they are": c.VolumeMounts[1].MountPath == "/config/zoo.cfg" && c.VolumeMounts[2].MountPath == "/data/myid" && strings.Contains(config, "dataDir=/data\n"),
+		"the others":     strings.Contains(config, "server.2="+host+":2888:3888\n") && strings.Contains(config, "quorumListenOnAllIPs=true"),
+		"its ports":      len(c.Ports) == 3 && c.Ports[0].ContainerPort == 2181,
+		"its readiness":  c.ReadinessProbe.HTTPGet.Port.IntVal == plan.SamplerPort && c.ReadinessProbe.HTTPGet.Path == plan.ReadyPath,
+		"its sampler":    slices.Contains(template.Spec.Containers[1].Args, "--datastore=ZooKeeper"),
+	} {
+		if !ok {
+			t.Errorf("wanted: %s; found %+v, and the file\n%s", what, c, config)
+		}
+	}
+}
+
+func TestMembersOfConsul(t *testing.T) {
+	pod := membersJob(func(b *v1alpha1.EtcdBenchmark) { b.Spec.Target.Datastore = spec.Consul }).Spec.Template.Spec
+	c := pod.Containers[0]
+	for what, ok := range map[string]bool{
+		"its command":   cmp.Equal(c.Command, []string{"consul"}) && c.Args[0] == "agent" && slices.Contains(c.Args, "-bootstrap-expect=3") && slices.Contains(c.Args, "-data-dir=/data"),
+		"its address":   slices.ContainsFunc(c.Args, func(a string) bool { return strings.HasPrefix(a, "-advertise={{ GetAllInterfaces") }),
+		"the others":    slices.Contains(c.Args, "-retry-join=put-01234567-members-2.put-01234567-members.ns.svc:8301"),
+		"its readiness": c.ReadinessProbe.HTTPGet.Port.StrVal == "client" && strings.Contains(c.ReadinessProbe.HTTPGet.Path, "consistent"),
+		"no files":      len(pod.Volumes) == 1 && len(c.VolumeMounts) == 1 && len(c.Env) == 0,
+	} {
+		if !ok {
+			t.Errorf("wanted: %s; found %+v", what, c)
+		}
+	}
+}
+
 func newRunWithMembers() *v1alpha1.EtcdBenchmark {
 	run := newRun()
 	run.Spec.Target.Ephemeral = &v1alpha1.EphemeralTarget{Replicas: 1, Image: "e"}
@@ -71,7 +117,7 @@ func newRunWithMembers() *v1alpha1.EtcdBenchmark {
 // Each member finds the others by the names that their Service gives them.
 func TestMembersFindEachOther(t *testing.T) {
 	job := membersJob(func(b *v1alpha1.EtcdBenchmark) {
-		b.Spec.Target.Ephemeral.Settings = map[string]v1alpha1.EtcdSetting{"snapshot-count": "5", "auto-compaction-retention": "1h"}
+		b.Spec.Target.Ephemeral.Settings = map[string]v1alpha1.MemberSetting{"snapshot-count": "5", "auto-compaction-retention": "1h"}
 	})
 	args := strings.Join(job.Spec.Template.Spec.Containers[0].Args, " ")
 	const host = "put-01234567-members-%.put-01234567-members.ns.svc"

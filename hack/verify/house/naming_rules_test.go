@@ -34,8 +34,8 @@ func namings() []naming {
 				"api/spec", "internal/workload", "api/v1alpha1/profile.go", "api/v1alpha1/kubernetes.go", "internal/runtest",
 				// Each command of etcd's tool is a workload.
 				"cmd/kubectl-etcdbench/internal/etcdtool",
-				// Settings that only etcd's driver uses.
-				"internal/datastore/etcd/driver.go", "internal/datastore/etcd/lease.go", "internal/datastore/etcd/stm.go",
+				// Settings that only one driver uses.
+				"internal/datastore/consul/sessions.go", "internal/datastore/etcd/driver.go", "internal/datastore/etcd/lease.go", "internal/datastore/etcd/stm.go",
 			},
 		},
 		{
@@ -45,9 +45,7 @@ func namings() []naming {
 				return ok && slices.Contains(spec.Datastores(), spec.Datastore(store))
 			},
 			files: []string{
-				"api/spec", "internal/workload/stores.go", "internal/datastore/datastore.go", "internal/runtest",
-				// It starts only members of etcd.
-				"cmd/kubectl-etcdbench/internal/local/target.go",
+				"api/spec", "internal/workload/stores.go", "internal/datastore/datastore.go", "internal/ephemeral/ephemeral.go", "internal/runtest",
 			},
 		},
 		{

@@ -68,7 +68,7 @@ func TestTheOperatorCreatesOnlyItsJobs(t *testing.T) {
 	namespace := newNamespace(t)
 	allowWholeOperator(t, namespace)
 	volume := func(kind string) string { return "volumes: [{name: v, " + kind + "}]" }
-	const anyImage = "name: first, image: example.org/image"
+	const anyImage, plan, otherMount = "name: first, image: example.org/image", "volumes: [{name: v, configMap: {name: plan}}]", "a Job of the operator may mount volumes only"
 	tests := map[string]struct{ pod, container, want string }{
 		"none":                     {"", "", ""},
 		"a projected Secret":       {volume("projected: {sources: [{secret: {name: private}}]}"), "", noOtherWay + "only volumes"},
@@ -77,6 +77,9 @@ func TestTheOperatorCreatesOnlyItsJobs(t *testing.T) {
 		"a driver's volume":        {volume("csi: {driver: d, nodePublishSecretRef: {name: private}}"), "", noOtherWay + "only volumes"},
 		"a folder of the node":     {volume("hostPath: {path: /var/lib/kubelet}"), "", noOtherWay + "only volumes"},
 		"a volume claim":           {volume("persistentVolumeClaim: {claimName: data}"), "", noOtherWay + "only volumes"},
+		"the plan":                 {plan, "volumeMounts: [{name: v, mountPath: /etc/etcdbench/plan}]", ""},
+		"over the program":         {plan, "volumeMounts: [{name: v, mountPath: /loadgen, subPath: a}]", otherMount},
+		"a path that goes up":      {plan, "volumeMounts: [{name: v, mountPath: /etc/etcdbench/plan/../../..}]", otherMount},
 		"a variable":               {"", "env: [{name: A, valueFrom: {secretKeyRef: {name: private, key: a}}}]", noOtherWay + "neither environment"},
 		"all variables":            {"", "envFrom: [{secretRef: {name: private}}]", noOtherWay + "neither environment"},
 		"an init container":        {"initContainers: [{" + anyImage + "}]", "", noOtherWay + "neither environment"},

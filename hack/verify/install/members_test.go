@@ -88,6 +88,9 @@ func TestTheOperatorCreatesOnlyJobsOfMembers(t *testing.T) {
 		return "volumes: [{name: data, ephemeral: {volumeClaimTemplate: {metadata: {annotations: {" + annotations + "}}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}" + spec + "}}}}]"
 	}
 	volume := func(kind string) string { return "volumes: [{name: data, " + kind + "}]" }
+	consul := func(arg string) string {
+		return fmt.Sprintf("command: [consul], args: [agent, -server, -bootstrap-expect=3, '-advertise={{ GetPrivateIP }}', '-retry-join=a.b:8301', '%s']", arg)
+	}
 	tests := map[string]struct{ pod, container, want string }{
 		"none":                     {"", "", ""},
 		"with flags":               {"", "args: [--name=a, --data-dir=/data/etcd]", ""},
@@ -104,6 +107,22 @@ func TestTheOperatorCreatesOnlyJobsOfMembers(t *testing.T) {
 		"another cluster":          {"", "args: ['--discovery=https://example.org']", "have the command etcd with flags"},
 		"a file of settings":       {"", "args: [--config-file=/a]", "have the command etcd with flags"},
 		"a proxy":                  {"", "args: [gateway, start]", "have the command etcd with flags"},
+		"ZooKeeper":                {"", "command: [zkServer.sh], args: [start-foreground, /config/zoo.cfg], env: [{name: SERVER_JVMFLAGS, value: '-Xms1g -Xmx1g -XX:+UseG1GC'}]", ""},
+		"another file of it":       {"", "command: [zkServer.sh], args: [start-foreground, /tmp/zoo.cfg]", "have the command etcd with flags"},
+		"another command of it":    {"", "command: [zkServer.sh], args: [print-cmd, /config/zoo.cfg]", "have the command etcd with flags"},
+		"an agent in Java":         {"", "command: [zkServer.sh], args: [start-foreground, /config/zoo.cfg], env: [{name: SERVER_JVMFLAGS, value: '-javaagent:/a.jar'}]", noOtherWay + "neither environment"},
+		"a property of Java":       {"", "command: [zkServer.sh], args: [start-foreground, /config/zoo.cfg], env: [{name: SERVER_JVMFLAGS, value: '-Dzookeeper.forceSync=no'}]", noOtherWay + "neither environment"},
+		"another variable of it":   {"", "command: [zkServer.sh], args: [start-foreground, /config/zoo.cfg], env: [{name: CLASSPATH, value: '-Xmx1g'}]", noOtherWay + "neither environment"},
+		"Java's flags for etcd":    {"", "env: [{name: SERVER_JVMFLAGS, value: '-Xmx1g'}]", noOtherWay + "neither environment"},
+		"Consul":                   {"", consul("-hcl=performance { raft_multiplier = 1 }"), ""},
+		"a number of Consul":       {"", consul("-hcl=raft_snapshot_threshold = 16384"), ""},
+		"a time of Consul":         {"", consul(`-hcl=telemetry { prometheus_retention_time = "1h" }`), ""},
+		"a handler of Consul":      {"", consul(`-hcl=watches { handler = "sh" }`), "have the command etcd with flags"},
+		"a second key of Consul":   {"", consul("-hcl=performance { raft_multiplier = 1 } enable_script_checks = true"), "have the command etcd with flags"},
+		"scripts of Consul":        {"", consul("-enable-script-checks"), "have the command etcd with flags"},
+		"a folder of Consul":       {"", consul("-config-dir=/a"), "have the command etcd with flags"},
+		"a cloud":                  {"", consul("-retry-join=provider=aws tag_key=a"), "have the command etcd with flags"},
+		"another part of Consul":   {"", "command: [consul], args: [exec, sh]", "have the command etcd with flags"},
 		"a folder":                 {volume("emptyDir: {medium: Memory}"), "", ""},
 		"a claim":                  {claim("", ""), "", ""},
 		"a copy of a claim":        {claim("", ", dataSource: {kind: PersistentVolumeClaim, name: other}"), "", otherVolume},
@@ -145,12 +164,60 @@ func TestTheOperatorCreatesOnlyJobsOfMembers(t *testing.T) {
 	}
 }
 
+// A stolen token of the operator mounts nothing over a program of members.
+func TestTheOperatorMountsOnlyTheFilesOfMembers(t *testing.T) {
+	withPolicies(t)
+	namespace := newNamespace(t)
+	allowWholeOperator(t, namespace)
+	const (
+		otherVolume, otherMount = "members of a run may have only volumes", "a Job of the operator may mount volumes only"
+		zooKeeper               = "command: [zkServer.sh], args: [start-foreground, /config/zoo.cfg]"
+		config                  = "fieldRef: {fieldPath: \"metadata.annotations['etcdbench.dev/zoo.cfg']\"}"
+		number                  = "{path: myid, fieldRef: {fieldPath: \"metadata.annotations['batch.kubernetes.io/job-completion-index']\"}}"
+		block                   = "volumes: [{name: data, ephemeral: {volumeClaimTemplate: {spec: {volumeMode: Block, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}}}]"
+	)
+	files := func(more, item string) string {
+		return "volumes: [{name: data, emptyDir: {}}, {name: files, downwardAPI: {items: [" + item + ", " + number + "]" + more + "}}]"
+	}
+	asMade := files("", "{path: zoo.cfg, "+config+"}")
+	mounts := func(mounts string) string { return "volumeMounts: [" + mounts + "]" }
+	const mounted = "{name: data, mountPath: /data}, {name: files, mountPath: /config/zoo.cfg, subPath: zoo.cfg}, {name: files, mountPath: /data/myid, subPath: myid}"
+	tests := map[string]struct{ pod, container, want string }{
+		"as they are":          {asMade, zooKeeper + ", " + mounts(mounted), ""},
+		"files of etcd":        {asMade, "", otherVolume},
+		"files of Consul":      {asMade, "command: [consul], args: [agent]", otherVolume},
+		"another annotation":   {files("", "{path: zoo.cfg, fieldRef: {fieldPath: \"metadata.annotations['a']\"}}"), zooKeeper, otherVolume},
+		"all annotations":      {files("", "{path: zoo.cfg, fieldRef: {fieldPath: metadata.annotations}}"), zooKeeper, otherVolume},
+		"another file":         {files("", "{path: java.env, "+config+"}"), zooKeeper, otherVolume},
+		"a size":               {files("", "{path: zoo.cfg, resourceFieldRef: {containerName: main, resource: limits.cpu}}"), zooKeeper, otherVolume},
+		"a file that runs":     {files("", "{path: zoo.cfg, mode: 493, "+config+"}"), zooKeeper, otherVolume},
+		"files that run":       {files(", defaultMode: 493", "{path: zoo.cfg, "+config+"}"), zooKeeper, otherVolume},
+		"another volume":       {strings.ReplaceAll(asMade, "name: files", "name: more"), zooKeeper, otherVolume},
+		"over the program":     {asMade, zooKeeper + ", " + mounts("{name: files, mountPath: /bin/zkServer.sh, subPath: zoo.cfg}"), otherMount},
+		"over Java's settings": {asMade, zooKeeper + ", " + mounts("{name: files, mountPath: /conf/java.env, subPath: zoo.cfg}"), otherMount},
+		"files as the data":    {asMade, zooKeeper + ", " + mounts("{name: files, mountPath: /data}"), otherMount},
+		"data over programs":   {asMade, zooKeeper + ", " + mounts("{name: data, mountPath: /bin}"), otherMount},
+		"a path that goes up":  {asMade, zooKeeper + ", " + mounts("{name: data, mountPath: /data/../bin}"), otherMount},
+		"data of etcd":         {"volumes: [{name: data, emptyDir: {}}]", mounts("{name: data, mountPath: /data}"), ""},
+		"over etcd":            {"volumes: [{name: data, emptyDir: {}}]", mounts("{name: data, mountPath: /usr/local/bin}"), otherMount},
+		"a disk":               {block, "volumeDevices: [{name: data, devicePath: /dev/data}]", otherMount},
+		"the sampler's": {asMade + ", containers: [{name: main, image: '" + memberImage + "', " + zooKeeper + ", securityContext: {allowPrivilegeEscalation: false}}, " +
+			"{name: sampler, image: '" + clientImage + ":any', command: [/loadgen], args: [sample, --datastore=ZooKeeper], securityContext: {allowPrivilegeEscalation: false}, volumeMounts: [{name: data, mountPath: /data}]}]", "", otherMount},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			job := newMembersJob(t, namespace, tc.pod, tc.container)
+			checkCreation(t, job, tc.want)
+		})
+	}
+}
+
 // Beside etcd, a pod of members may have one other container: their sampler.
 func TestTheOperatorCreatesOnlyItsSamplerBesideMembers(t *testing.T) {
 	withPolicies(t)
 	namespace := newNamespace(t)
 	allowWholeOperator(t, namespace)
-	const sampler = "name: sampler, image: '" + clientImage + ":any', command: [/loadgen], args: [sample], securityContext: {allowPrivilegeEscalation: false}"
+	const sampler = "name: sampler, image: '" + clientImage + ":any', command: [/loadgen], args: [sample, --datastore=Etcd], securityContext: {allowPrivilegeEscalation: false}"
 	for name, tc := range map[string]struct{ change, want string }{
 		"as it is":             {"", ""},
 		"another name":         {"name: other", "and one of the images " + memberImages},
@@ -158,7 +225,7 @@ func TestTheOperatorCreatesOnlyItsSamplerBesideMembers(t *testing.T) {
 		"an image of members":  {"image: '" + memberImage + "'", "has the command /loadgen and the image"},
 		"another program":      {"command: [sh]", "has the command /loadgen and the image"},
 		"another work":         {"args: [clean]", "their sampler: the argument sample"},
-		"more work":            {"args: [sample, x]", "their sampler: the argument sample"},
+		"more work":            {"args: [sample, --datastore=Etcd, x]", "their sampler: the argument sample"},
 		"a variable":           {"env: [{name: A, value: a}]", noOtherWay + "neither environment"},
 		"a privileged sampler": {"securityContext: {privileged: true}", noOtherWay + "no privileges"},
 	} {

@@ -16,28 +16,36 @@ import (
 type claims struct {
 	ownership.Named
 	driver *Driver
+	// sessions: the run may have sessions.
+	sessions bool
 }
 
 // batchKeys are the deletions of a transaction: a Consul before 1.14 takes 64 operations, and one is the check of the marker.
 const batchKeys = 63
 
-func (d *Driver) claimsOf(run *ownership.Run, names func(context.Context) (ownership.Names, error)) *claims {
-	return &claims{driver: d, Named: ownership.Named{Deleter: kv{d}, Names: names, Batch: batchKeys, Markers: ownership.Markers{KV: kv{d}, Run: run, Keys: ownership.Keyspace{
+func (d *Driver) claimsOf(run *ownership.Run, sessions bool, names func(context.Context) (ownership.Names, error)) *claims {
+	return &claims{driver: d, sessions: sessions, Named: ownership.Named{Deleter: kv{d}, Names: names, Batch: batchKeys, Markers: ownership.Markers{KV: kv{d}, Run: run, Keys: ownership.Keyspace{
 		Folder: run.Prefix, IsOwn: func(name string) bool { return isOwn(run.Prefix, name) },
 	}}}}
 }
 
-// isOwn reports whether a key under a prefix can be one of the load: a number.
+// isOwn reports whether a key under a prefix can be one of the load: a number, or a lock with a number.
 func isOwn(prefix, name string) bool {
 	digits, under := strings.CutPrefix(name, prefix)
+	digits = strings.TrimPrefix(digits, ".lock/")
 	return under && digits != "" && strings.Trim(digits, "0123456789") == ""
 }
 
 // ownClaims are the claims of the driver's own run, whose keys are the first numbers.
 func (d *Driver) ownClaims(run *ownership.Run) *claims {
-	writer := d.plan.KeyWriter()
-	return d.claimsOf(run, func(context.Context) (ownership.Names, error) {
-		return ownership.Names{Count: run.Things, Name: func(number int64) string { return string(writer.AppendKey(nil, number)) }}, nil
+	writer, written, locks := d.plan.KeyWriter(), d.plan.WrittenKeys(), int64(d.plan.ContestNames())
+	return d.claimsOf(run, d.plan.UsesLeases(), func(context.Context) (ownership.Names, error) {
+		return ownership.Names{Count: written + locks, Name: func(number int64) string {
+			if number >= written {
+				return d.plan.ContestName(int(number - written))
+			}
+			return string(writer.AppendKey(nil, number))
+		}}, nil
 	})
 }
 
@@ -72,7 +80,7 @@ func NewLeftovers(t plan.Target) *ownership.Leftovers {
 }
 
 func (s searcher) Claims(run *ownership.Run, _ int64) ownership.Store {
-	return s.claimsOf(run, func(ctx context.Context) (found ownership.Names, err error) {
+	return s.claimsOf(run, true, func(ctx context.Context) (found ownership.Names, err error) {
 		all, err := s.names(ctx, run.Prefix, false, everything)
 		own := slices.DeleteFunc(all, func(name string) bool {
 			if !isOwn(run.Prefix, name) && name != run.Marker() && !ownership.IsPod(run.Prefix, name) {

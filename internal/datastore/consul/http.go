@@ -32,17 +32,25 @@ type request struct {
 	rpc          spec.RPC
 	method, path string
 	body         []byte
+	// decode reads the body of a success, if it is set.
+	decode func(io.Reader) error
 }
 
-const kvPath = "/v1/kv/"
+const kvPath, txnPath = "/v1/kv/", "/v1/txn"
 
 // pathOf is the path of a key, which may have any name.
 func pathOf(key string) string { return kvPath + (&url.URL{Path: key}).EscapedPath() }
 
-func get(rpc spec.RPC, path string) request { return request{rpc, http.MethodGet, path, nil} }
+func get(rpc spec.RPC, path string) request {
+	return request{rpc: rpc, method: http.MethodGet, path: path}
+}
 
 func put(rpc spec.RPC, path string, body []byte) request {
-	return request{rpc, http.MethodPut, path, body}
+	return request{rpc: rpc, method: http.MethodPut, path: path, body: body}
+}
+
+func remove(path string) request {
+	return request{rpc: spec.RPCKVDelete, method: http.MethodDelete, path: path}
 }
 
 const (
@@ -99,8 +107,11 @@ func (l *link) send(ctx context.Context, endpoint string, r request, most int64)
 		return nil, false, err
 	}
 	defer response.Body.Close()
-	body, err = io.ReadAll(io.LimitReader(response.Body, most))
-	found = response.StatusCode == http.StatusOK
+	if found = response.StatusCode == http.StatusOK; found && r.decode != nil {
+		err = r.decode(response.Body)
+	} else {
+		body, err = io.ReadAll(io.LimitReader(response.Body, most))
+	}
 	switch {
 	case err != nil:
 	case !found && response.StatusCode != http.StatusNotFound:
@@ -201,8 +212,12 @@ var (
 	temporary = []error{errNoAnswer, io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, syscall.EHOSTUNREACH, syscall.ENETUNREACH}
 )
 
-// whileElecting are parts of what servers answer while they elect a leader: those that forward a request, and the leader itself.
-var whileElecting = []string{"No cluster leader", "rpc error", "leadership", "not the leader", "Not ready to serve", "raft apply failed"}
+// notConsul follows the address of another server.
+const notConsul = "does not answer as Consul does; check that it is the HTTP port of a Consul server"
+
+// whileElecting are parts of what servers answer while they elect a leader, and a little after that: those that forward a
+// request, and the leader itself.
+var whileElecting = []string{"Missing node registration", "No cluster leader", "rpc error", "leadership", "not the leader", "Not ready to serve", "raft apply failed"}
 
 // kind is what the driver knows about an error.
 type kind struct {
@@ -231,6 +246,8 @@ func kindOf(err error) kind {
 	case r.says("HTTP request to an HTTPS server"):
 		reason, what := secrets.Explain(secrets.ErrServesTLS)
 		return kind{codeUnknown, false, reason, what}
+	case r.says("invalid session"):
+		return kind{load.CodeNotFound, false, results.FailureTargetUnhealthy, "has ended a session of the run"}
 	case errors.Is(err, errNoLeader), r.status >= http.StatusInternalServerError && slices.ContainsFunc(whileElecting, r.says):
 		return kind{load.CodeUnavailable, true, results.FailureNoQuorum, "has no leader: a majority of the servers is not up, or they do not reach each other"}
 	case r.status == http.StatusRequestEntityTooLarge:
@@ -238,7 +255,7 @@ func kindOf(err error) kind {
 	case refused:
 		return kind{codeUnknown, false, results.FailureTargetUnhealthy, "refuses a request"}
 	case errors.Is(err, errNotConsul):
-		return kind{codeUnknown, false, results.FailureTargetUnhealthy, "does not answer as Consul does; check that it is the HTTP port of a Consul server"}
+		return kind{codeUnknown, false, results.FailureTargetUnhealthy, notConsul}
 	case slices.ContainsFunc(temporary, func(known error) bool { return errors.Is(err, known) }):
 		return kind{code: load.CodeUnavailable, passes: true}
 	case errors.Is(err, context.DeadlineExceeded):
@@ -261,5 +278,13 @@ func (d *Driver) explain(err error, endpoint string) error {
 	}
 	ofServers := func(err error) (results.FailureReason, string) { k := kindOf(err); return k.reason, k.what }
 	ofNetwork := func(err error) (results.FailureReason, string) { return remote.Network("Consul", err) }
-	return remote.Explain(err, endpoint, ofServers, secrets.Explain, ofNetwork)
+	return remote.Explain(err, endpoint, ofServers, secrets.Explain, ofNetwork, ofOthers)
+}
+
+// ofOthers explains what a server does that does not speak HTTP.
+func ofOthers(err error) (results.FailureReason, string) {
+	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || strings.Contains(err.Error(), "malformed HTTP") {
+		return results.FailureTargetUnhealthy, notConsul + ", and whether it serves TLS (spec.target.tls)"
+	}
+	return "", ""
 }

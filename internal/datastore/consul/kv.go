@@ -81,7 +81,7 @@ func (k kv) Swap(ctx context.Context, key string, value []byte, version int64) (
 func (k kv) DeleteAll(ctx context.Context, keys ...ownership.Key) (all bool, err error) {
 	all = true
 	for _, key := range keys {
-		gone, err := k.change(ctx, request{spec.RPCKVDelete, http.MethodDelete, fmt.Sprintf("%s?cas=%d", pathOf(key.Name), key.Version), nil})
+		gone, err := k.change(ctx, remove(fmt.Sprintf("%s?cas=%d", pathOf(key.Name), key.Version)))
 		if err != nil {
 			return false, err
 		}
@@ -105,9 +105,12 @@ func (k kv) DeleteIf(ctx context.Context, guard ownership.Key, keys []ownership.
 	if err != nil {
 		return false, err
 	}
-	_, _, err = k.ask(ctx, put(spec.RPCTxn, "/v1/txn", body), everything)
-	if r, refused := errors.AsType[*refusal](err); refused && r.status == http.StatusConflict && r.says(`"OpIndex":0,`) && !isDenied(err) {
-		return false, nil
+	_, _, err = k.ask(ctx, put(spec.RPCTxn, txnPath, body), everything)
+	if r, refused := errors.AsType[*refusal](err); refused && r.status == http.StatusConflict && !isDenied(err) {
+		var failed struct{ Errors []struct{ OpIndex int } }
+		if json.Unmarshal([]byte(r.reason), &failed) == nil && len(failed.Errors) > 0 && failed.Errors[0].OpIndex == 0 {
+			return false, nil
+		}
 	}
 	return err == nil, err
 }
@@ -129,8 +132,7 @@ type targetLock struct {
 	session string
 }
 
-// newSession has no checks: it does not depend on the health of a server.
-var newSession = fmt.Appendf(nil, `{"Name": "etcdbench lock", "TTL": %q, "Behavior": "delete", "LockDelay": "0s", "Checks": [], "NodeChecks": []}`, (load.LockTTL / 2).String())
+var lockSession = create(newSession("etcdbench lock", load.LockTTL/2))
 
 // orNoLock: the token may not use the key or sessions.
 func orNoLock(err error) error {
@@ -151,22 +153,22 @@ func (l *targetLock) SeeLock(ctx context.Context) (seen ownership.LockSeen, err 
 
 // MakeLock leaves a session that gets no lock to expire.
 func (l *targetLock) MakeLock(ctx context.Context, content []byte) (made bool, err error) {
-	var session struct{ ID string }
-	if err = l.read(ctx, put(spec.RPCSessionCreate, "/v1/session/create", newSession), &session); err == nil {
-		made, err = l.change(ctx, put(spec.RPCKVPut, kvPath+ownership.LockKey+"?acquire="+session.ID, content))
+	var holder session
+	if err = l.read(ctx, lockSession, &holder); err == nil {
+		made, err = l.change(ctx, put(spec.RPCKVPut, kvPath+ownership.LockKey+"?acquire="+holder.ID, content))
 	}
 	return made, orNoLock(err)
 }
 
 func (l *targetLock) RenewLock(ctx context.Context, _ ownership.LockSeen) (renewed bool, err error) {
-	_, renewed, err = l.ask(ctx, put(spec.RPCSessionRenew, "/v1/session/renew/"+l.session, nil), everything)
+	_, renewed, err = l.ask(ctx, put(spec.RPCSessionRenew, sessionPath+"renew/"+l.session, nil), everything)
 	return renewed, err
 }
 
 func (l *targetLock) FreeLock(ctx context.Context, isOwn func([]byte) bool) error {
 	seen, err := l.SeeLock(ctx)
 	if err == nil && seen.Exists && isOwn(seen.Content) {
-		_, _, err = l.ask(ctx, put(spec.RPCSessionDestroy, "/v1/session/destroy/"+l.session, nil), everything)
+		_, _, err = l.ask(ctx, destroy(l.session), everything)
 	}
 	return err
 }

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
@@ -15,7 +17,10 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-var statusLeader = get(spec.RPCStatusLeader, "/v1/status/leader")
+var (
+	statusLeader = get(spec.RPCStatusLeader, "/v1/status/leader")
+	agentSelf    = get(spec.RPCAgentSelf, "/v1/agent/self")
+)
 
 // health is what a server reports.
 type health struct {
@@ -39,7 +44,7 @@ func (d *Driver) healthOf(ctx context.Context, endpoint string) (h health, err e
 		request
 		into any
 	}{
-		{statusLeader, &h.leader}, {get(spec.RPCStatusPeers, "/v1/status/peers"), &h.peers}, {get(spec.RPCAgentSelf, "/v1/agent/self"), &h},
+		{statusLeader, &h.leader}, {get(spec.RPCStatusPeers, "/v1/status/peers"), &h.peers}, {agentSelf, &h},
 	} {
 		body, _, err := d.sendControl(ctx, endpoint, part.request, everything)
 		switch {
@@ -72,6 +77,9 @@ func (d *Driver) preflight(ctx context.Context) (*results.Target, members.View, 
 	if _, err := d.credentials(); err != nil {
 		return nil, members.View{}, err
 	}
+	if err := d.checkShare(); err != nil {
+		return nil, members.View{}, err
+	}
 	all, skipped, err := remote.Ask(ctx, d.addresses, passes, d.explain, d.healthOf)
 	if err != nil {
 		return nil, members.View{}, err
@@ -94,7 +102,7 @@ func (d *Driver) preflight(ctx context.Context) (*results.Target, members.View, 
 		view.Members[remote.Hashed(endpoint)] = h.state()
 	}
 	target.ClusterID = remote.Hashed(view.Voters...)
-	if err = d.guard(ctx); err == nil {
+	if target.Notes, err = d.guard(ctx); err == nil {
 		err = d.checkRights(ctx)
 	}
 	return target, view, err
@@ -112,24 +120,38 @@ func (d *Driver) checkLimits(endpoint string, h health) error {
 // tenants are systems that keep their data in Consul, by the folders of their keys.
 var tenants = map[string]string{"vault/": "Vault", "nomad/": "Nomad"}
 
-// guard refuses a Consul that another system depends on, as far as the token may read.
-func (d *Driver) guard(ctx context.Context) error {
-	return d.addresses.Guard("Consul", tenants, func(folder string) (bool, error) {
+// guard refuses a Consul that another system depends on, and returns a note about keys that the token may not read. Consul
+// leaves these out of a list, and refuses a read of one key.
+func (d *Driver) guard(ctx context.Context) (notes []string, err error) {
+	var unread []string
+	err = d.addresses.Guard("Consul", tenants, func(folder string) (bool, error) {
 		found, err := d.names(ctx, folder, true, itsStart)
+		if err == nil && len(found) == 0 {
+			_, _, err = d.ask(ctx, get(spec.RPCKVGet, pathOf(folder)), itsStart)
+		}
 		if isDenied(err) {
+			unread = append(unread, folder)
 			return false, nil
 		}
 		return len(found) > 0, err
 	})
+	if len(unread) > 0 {
+		notes = append(notes, fmt.Sprintf("this token may not read the keys below %s, so the guard cannot know whether another system depends on this Consul: "+
+			"give it key_prefix with policy = \"read\" for them", strings.Join(unread, ", ")))
+	}
+	return notes, err
 }
 
 // checkRights sends a transaction that changes nothing, because the marker never has this index. Consul checks the rights on
-// each key first.
+// each key first. Those on sessions are checked by the use of one.
 func (d *Driver) checkRights(ctx context.Context) error {
 	if d.index > 0 {
 		return nil
 	}
 	_, err := kv{d}.DeleteIf(ctx, ownership.Key{Name: d.run.Marker(), Version: 1}, []ownership.Key{{Name: d.run.Marker()}, {Name: d.run.PodKey()}})
+	if err == nil && d.plan.UsesLeases() {
+		err = d.checkSessions(ctx)
+	}
 	return err
 }
 

@@ -34,7 +34,7 @@ func (c *competitor) Do(ctx context.Context, req *load.Request, resp *load.Respo
 		return
 	}
 	if !resp.Succeeded() {
-		c.driver.handOffs.forget(c.key)
+		c.driver.handOffs.Forget(c.key)
 		c.leaveQueue(ctx, resp)
 	}
 }
@@ -45,18 +45,18 @@ func (c *competitor) win(ctx context.Context, resp *load.Response) {
 	resp.Sent = load.Now()
 	finish(resp, c.lock(withQueue(ctx, &before)))
 	if resp.Succeeded() {
-		resp.Freed = c.driver.handOffs.freed(before, resp.Received)
-		c.driver.handOffs.forget(c.key)
+		resp.Freed = c.driver.handOffs.Freed(before, resp.Received)
+		c.driver.handOffs.Forget(c.key)
 	}
 }
 
 // yield releases the name to the next client in the queue.
 func (c *competitor) yield(ctx context.Context, resp *load.Response) {
-	c.driver.handOffs.begin(c.key)
+	c.driver.handOffs.Begin(c.key)
 	resp.Sent = load.Now()
 	finish(resp, c.unlock(ctx))
 	if resp.Succeeded() {
-		c.driver.handOffs.end(c.key, resp.Received)
+		c.driver.handOffs.End(c.key, resp.Received)
 	}
 }
 

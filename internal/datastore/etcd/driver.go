@@ -12,6 +12,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/login"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/remote"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
@@ -65,7 +66,7 @@ type Driver struct {
 	answerers answerers
 	// contenders are the clients with a session.
 	contenders []*contender
-	handOffs   handOffs
+	handOffs   remote.HandOffs
 	// following stops the goroutine that follows the leader.
 	following context.CancelFunc
 	followed  sync.WaitGroup

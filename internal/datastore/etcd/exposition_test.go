@@ -22,11 +22,11 @@ func FuzzExposition(f *testing.F) {
 	f.Fuzz(func(t *testing.T, first, last []byte) {
 		var track members.Track
 		for i, text := range [][]byte{first, last} {
-			e, err := parseExposition(text)
+			e, err := metrics.Parse(text)
 			if err != nil {
 				return
 			}
-			track.Add(e.sample(time.Unix(int64(i), 0)))
+			track.Add(metrics.Sample(e, time.Unix(int64(i), 0)))
 		}
 		w := track.Window(time.Unix(0, 0), time.Unix(1, 0))
 		for figure, v := range w.Figures {
@@ -43,13 +43,13 @@ func FuzzExposition(f *testing.F) {
 
 // etcd measures compactions in milliseconds, and everything else in seconds.
 func TestCompactionsAreInSeconds(t *testing.T) {
-	e, err := parseExposition([]byte("# TYPE " + metricCompaction + " histogram\n" +
+	e, err := metrics.Parse([]byte("# TYPE " + metricCompaction + " histogram\n" +
 		metricCompaction + "_bucket{le=\"200\"} 1\n" + metricCompaction + "_sum 150\n" + metricCompaction + "_count 1\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := members.Histogram{Count: 1, Seconds: 0.15, Buckets: []members.Bucket{{AtMostSeconds: 0.2, Count: 1}}}
-	if diff := cmp.Diff(want, e.sample(time.Time{}).Timers[results.TimerCompact]); diff != "" {
+	if diff := cmp.Diff(want, metrics.Sample(e, time.Time{}).Timers[results.TimerCompact]); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

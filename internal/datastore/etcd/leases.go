@@ -3,16 +3,14 @@ package etcd
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
@@ -23,8 +21,6 @@ const (
 	revokeBlock = 1000
 	// revokeParallel is how many revocations are in flight. Members agree on each one, and on many at once.
 	revokeParallel = 32
-	// revokeAttempts is how often the revocation begins again: a grant that timed out can still arrive after it.
-	revokeAttempts = 3
 )
 
 // leaseIDs are the IDs of a run's leases.
@@ -79,32 +75,10 @@ func (c *claims) Prepare(ctx context.Context) error {
 		text.Grouped(len(found)), found[0])
 }
 
-// Revoke implements ownership.Revoker. It revokes the run's leases until the list is empty.
+// Revoke implements ownership.Revoker.
 func (c *claims) Revoke(ctx context.Context, check func(context.Context) error) (revoked int64, err error) {
-	for attempt := 1; ; attempt++ {
-		left, err := c.driver.listLeases(ctx, c.leases)
-		if err != nil || len(left) == 0 {
-			return revoked, err
-		}
-		if attempt > revokeAttempts {
-			return revoked, fmt.Errorf("%s leases of the run are left, such as %016x", text.Grouped(len(left)), left[0])
-		}
-		for block := range slices.Chunk(left, revokeBlock) {
-			// A transaction cannot guard this.
-			if err := check(ctx); err != nil {
-				return revoked, err
-			}
-			began := time.Now()
-			if err := c.driver.revokeSome(ctx, block); err != nil {
-				return revoked, err
-			}
-			revoked += int64(len(block))
-			// Half of the time is left to other users of the target.
-			if err := load.Pause(ctx, time.Since(began)); err != nil {
-				return revoked, err
-			}
-		}
-	}
+	list := func(ctx context.Context) ([]clientv3.LeaseID, error) { return c.driver.listLeases(ctx, c.leases) }
+	return ownership.RevokeAll(ctx, check, revokeBlock, list, c.driver.revokeSome)
 }
 
 // revokeSome revokes all of these leases, and returns the first error.

@@ -90,7 +90,7 @@ func (d *Driver) addQuota(ctx context.Context, t *topology) {
 		return
 	}
 	if e, _, problem := d.read(ctx, *m, t.members); problem == "" {
-		quota, _ := e.sum(metricQuota)
+		quota, _ := e.Sum(metricQuota)
 		m.quotaBytes = int64(quota)
 	}
 }

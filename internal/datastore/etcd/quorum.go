@@ -80,10 +80,10 @@ func (d *Driver) hasLeader(ctx context.Context, endpoint string) (has, known boo
 	if err != nil {
 		return false, false
 	}
-	e, err := parseExposition(text)
+	e, err := metrics.Parse(text)
 	if err != nil {
 		return false, false
 	}
-	leaders, known := e.sum(metricHasLeader)
+	leaders, known := e.Sum(metricHasLeader)
 	return leaders > 0, known
 }

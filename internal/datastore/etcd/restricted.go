@@ -100,7 +100,7 @@ func (d *Driver) addRestricted(ctx context.Context, t *topology, endpoint string
 	}
 	t.unread = true
 	if e, _, problem := d.read(ctx, member{id: found.Header.MemberId, endpoint: endpoint}, t.members); problem == "" {
-		of := func(name string) int64 { v, _ := e.sum(name); return int64(v) }
+		of := func(name string) int64 { v, _ := e.Sum(name); return int64(v) }
 		found.DbSize, found.DbSizeQuota = of(metricDatabase), of(metricQuota)
 		if of(metricIsLeader) == 1 {
 			found.Leader = found.Header.MemberId

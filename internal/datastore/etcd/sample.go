@@ -6,26 +6,19 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/exposition"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load/sampler"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// maxScrapeBytes bounds the metrics of one member: twenty times the usual size.
-const maxScrapeBytes = 4 << 20
-
-// samplerTimeout bounds a request to a sampler. It answers from memory, and nothing may wait long for it.
-const samplerTimeout = time.Second
-
 // Sample implements load.Driver.
-func (d *Driver) Sample(ctx context.Context, since time.Time) map[string]members.Sample {
+func (d *Driver) Sample(ctx context.Context) map[string]members.Sample {
 	all := d.members()
-	return ofEach(all, func(m member) (members.Sample, bool) { return d.sample(ctx, m, all, since), true })
+	return ofEach(all, func(m member) (members.Sample, bool) { return d.sample(ctx, m, all), true })
 }
 
 // members are the members behind the plan's addresses; one with several addresses is in it several times.
@@ -69,49 +62,28 @@ func distinct(all []member) []member {
 	return out
 }
 
-// sample reads the metrics of one member, and asks its sampler at the same time.
-func (d *Driver) sample(ctx context.Context, m member, all []member, since time.Time) members.Sample {
-	sampled := make(chan []byte, 1)
-	go func() { sampled <- d.askSampler(ctx, m, since) }()
+// sample reads the metrics of one member.
+func (d *Driver) sample(ctx context.Context, m member, all []member) members.Sample {
 	e, at, problem := d.read(ctx, m, all)
 	if e == nil {
 		return members.Sample{Problem: problem}
 	}
-	s := e.sample(at)
+	s := metrics.Sample(e, at)
 	s.Problem = problem
-	if answer := <-sampled; answer != nil {
-		// Without it, the sample lacks figures and is valid.
-		_ = sampler.Add(answer, &s)
-	}
 	return s
 }
 
-// askSampler asks what measures the process of a member; nil if nothing does, or does not answer.
-func (d *Driver) askSampler(ctx context.Context, m member, since time.Time) []byte {
-	i := slices.Index(d.plan.Target.Endpoints, m.endpoint)
-	if i < 0 || len(d.plan.Target.Samplers) == 0 {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, samplerTimeout)
-	defer cancel()
-	answer, _, err := d.fetch(ctx, d.plan.Target.Samplers[i], sampler.Path(since))
-	if err != nil {
-		return nil
-	}
-	return answer
-}
-
 // read reads the metrics of a member, or why they are not known, or not those of this member alone.
-func (d *Driver) read(ctx context.Context, m member, all []member) (e exposition, at time.Time, problem string) {
+func (d *Driver) read(ctx context.Context, m member, all []member) (e exposition.Page, at time.Time, problem string) {
 	text, at, err := d.scrape(ctx, m.endpoint)
 	if err != nil {
 		return nil, at, fmt.Sprintf("%s at %s: %v", results.UnreadMetrics, m.endpoint, err)
 	}
-	e, err = parseExposition(text)
+	e, err = metrics.Parse(text)
 	if err != nil {
 		return nil, at, fmt.Sprintf("its metrics at %s could not be understood: %v", m.endpoint, err)
 	}
-	return e, at, e.problem(m, all)
+	return e, at, problemOf(e, m, all)
 }
 
 // scrape reads a member's metrics, which etcd serves at its client address by default. at is when the member had
@@ -142,9 +114,9 @@ func (d *Driver) fetch(ctx context.Context, endpoint, path string) (text []byte,
 	if response.StatusCode != http.StatusOK {
 		return nil, at, fmt.Errorf("found the status %s, wanted 200; %s", response.Status, scrapeHint)
 	}
-	text, err = io.ReadAll(io.LimitReader(response.Body, maxScrapeBytes+1))
-	if err == nil && len(text) > maxScrapeBytes {
-		err = fmt.Errorf("wanted at most %d bytes, found more", maxScrapeBytes)
+	text, err = io.ReadAll(io.LimitReader(response.Body, exposition.MaxBytes+1))
+	if err == nil && len(text) > exposition.MaxBytes {
+		err = fmt.Errorf("wanted at most %d bytes, found more", exposition.MaxBytes)
 	}
 	return text, at, err
 }
@@ -162,9 +134,9 @@ func explainScrape(err error) error {
 	return err
 }
 
-// problem returns why the metrics are not those of this member alone.
-func (e exposition) problem(m member, all []member) string {
-	ids := e.serverIDs()
+// problemOf returns why the metrics are not those of this member alone.
+func problemOf(e exposition.Page, m member, all []member) string {
+	ids := serverIDs(e)
 	switch {
 	case len(ids) == 0:
 		return fmt.Sprintf("the metrics at %s are not the metrics of an etcd member: found no %s", m.endpoint, metricServerID)
@@ -180,7 +152,7 @@ func (e exposition) problem(m member, all []member) string {
 }
 
 // serverIDs returns the members that run in the process, in hexadecimal.
-func (e exposition) serverIDs() map[string]bool {
+func serverIDs(e exposition.Page) map[string]bool {
 	ids := map[string]bool{}
 	for _, m := range e[metricServerID].GetMetric() {
 		for _, l := range m.GetLabel() {

@@ -7,16 +7,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/http/httptrace"
-	"net/url"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/servertest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/exposition"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
@@ -26,10 +24,10 @@ const sampledPuts = 100
 func window(t *testing.T, d *Driver, id string, work func()) *results.MemberWindow {
 	t.Helper()
 	var track members.Track
-	first := d.Sample(withTimeout(t), time.Now())[id]
+	first := d.Sample(withTimeout(t))[id]
 	track.Add(first)
 	work()
-	last := d.Sample(withTimeout(t), time.Now())[id]
+	last := d.Sample(withTimeout(t))[id]
 	track.Add(last)
 	return track.Window(first.At, last.At)
 }
@@ -56,7 +54,7 @@ func TestSampleCountsWhatAMemberDid(t *testing.T) {
 			}
 			requireBusyWindow(t, w)
 			cluster.Stop(0)
-			if got := d.Sample(withTimeout(t), time.Now())[id]; !strings.Contains(got.Problem, cluster.Endpoints[0]) || len(got.Gauges) > 0 {
+			if got := d.Sample(withTimeout(t))[id]; !strings.Contains(got.Problem, cluster.Endpoints[0]) || len(got.Gauges) > 0 {
 				t.Errorf("got %+v of a stopped member, wanted the reason why it is unknown", got)
 			}
 		})
@@ -85,42 +83,10 @@ func requireBusyWindow(t *testing.T, w *results.MemberWindow) {
 	}
 }
 
-// The sampler of a member adds figures to its sample. A sampler that does not answer leaves the others.
-func TestSampleAsksTheSampler(t *testing.T) {
-	cluster := etcdtest.Start(t, 1, nil, etcdtest.Fsync)
-	id := cluster.Members[0].Server.MemberID().String()
-	for name, tc := range map[string]struct {
-		answer http.HandlerFunc
-		want   bool
-	}{
-		"answers": {serves(`{"counters": {"storage_written_bytes": 4096}, "highest": {"highest memory": 9}}`), true},
-		"another": {serves("<html>"), false},
-		"fails":   {http.NotFound, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var asked url.Values
-			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				asked = r.URL.Query()
-				tc.answer(w, r)
-			}))
-			defer server.Close()
-			d := connected(t, planFor(cluster.Endpoints, func(p *plan.Plan) { p.Target.Samplers = []string{strings.TrimPrefix(server.URL, "http://")} }))
-			s := d.Sample(withTimeout(t), time.Now().Add(-time.Minute))[id]
-			_, known := s.Counters[results.FigureStorageWrittenBytes]
-			if known != tc.want || (s.Gauges[members.GaugeMemoryHighest] == 9) != tc.want || s.Problem != "" || s.Gauges[members.GaugeMemoryBytes] == 0 {
-				t.Errorf("got %+v", s)
-			}
-			if seconds, err := strconv.ParseFloat(asked.Get("seconds"), 64); err != nil || seconds < 60 || seconds > 120 {
-				t.Errorf("asked for %v, wanted the minute since the start", asked)
-			}
-		})
-	}
-}
-
 // Three members in one process share one set of metrics: the sum shows nothing about one of them.
 func samplesOfASharedProcessAreUnknown(t *testing.T, cluster *etcdtest.Cluster) {
 	d := connected(t, planFor(cluster.Endpoints))
-	samples := d.Sample(withTimeout(t), time.Now())
+	samples := d.Sample(withTimeout(t))
 	if len(samples) != 3 {
 		t.Fatalf("got samples of %d members, wanted 3", len(samples))
 	}
@@ -144,7 +110,7 @@ func TestSampleSaysWhyItIsUnknown(t *testing.T) {
 		"nothing":             {serves(""), "not the metrics of an etcd member"},
 		"another member":      {serves(`etcd_server_id{server_id="b2"} 1` + "\n"), "another member"},
 		"not understandable":  {serves(own + "process_cpu_seconds_total what\n"), "could not be understood"},
-		"without end":         {serves(strings.Repeat("x", maxScrapeBytes+1)), "at most"},
+		"without end":         {serves(strings.Repeat("x", exposition.MaxBytes+1)), "at most"},
 		"its own and nothing": {serves(own), ""},
 	}
 	for name, tc := range tests {
@@ -154,7 +120,7 @@ func TestSampleSaysWhyItIsUnknown(t *testing.T) {
 			endpoint := strings.TrimPrefix(server.URL, "http://")
 			d := newDriver(t, planFor([]string{endpoint}), 0)
 			d.topology = topology{members: []member{{id: 0xa1, endpoint: endpoint}, {id: 0xa1, endpoint: "unused:1"}}}
-			samples := d.Sample(withTimeout(t), time.Now())
+			samples := d.Sample(withTimeout(t))
 			if got := samples["a1"]; len(samples) != 1 || !strings.Contains(got.Problem, tc.want) || (tc.want == "") != (got.Problem == "") {
 				t.Errorf("got %+v, wanted a problem with %q", samples, tc.want)
 			}
@@ -178,7 +144,7 @@ func TestSampleRecognizesAnAddressThatServesOnlyGRPC(t *testing.T) {
 				<-answered
 			}
 		}})
-		if got := d.Sample(ctx, time.Now())["a1"].Problem; !strings.Contains(got, "--listen-client-http-urls") {
+		if got := d.Sample(ctx)["a1"].Problem; !strings.Contains(got, "--listen-client-http-urls") {
 			t.Errorf("response first: %v: got the problem %q, wanted where else to look", responseFirst, got)
 		}
 	}
@@ -189,7 +155,7 @@ func serves(s string) http.HandlerFunc {
 }
 
 func TestExpositionAddsUpLabels(t *testing.T) {
-	e, err := parseExposition([]byte(`# HELP etcd_network_peer_sent_bytes_total of a kind
+	e, err := metrics.Parse([]byte(`# HELP etcd_network_peer_sent_bytes_total of a kind
 # TYPE etcd_network_peer_sent_bytes_total counter
 etcd_network_peer_sent_bytes_total{To="a"} 3
 etcd_network_peer_sent_bytes_total{To="b"} 4
@@ -207,7 +173,7 @@ etcd_network_peer_round_trip_time_seconds_of_another_kind 9`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := e.sample(time.Time{})
+	s := metrics.Sample(e, time.Time{})
 	h := s.Timers[results.TimerPeerRoundTrip]
 	if s.Counters[results.FigurePeerSentBytes] != 7 || h.Count != 7 || h.Seconds != 0.75 || len(h.Buckets) != 2 || h.Buckets[0].Count != 6 || h.Buckets[1].Count != 7 {
 		t.Errorf("got %+v, wanted the sums over both peers", s)

@@ -101,18 +101,30 @@ func Ask[T any](ctx context.Context, a *Addresses, passes func(error) bool, expl
 
 // States asks all addresses that get load once, and at the same time. An error is the problem of its member.
 func (a *Addresses) States(ask func(address string) (members.State, error)) map[string]members.State {
+	return ofEach(a, ask, func(_ string, err error) members.State { return members.State{Problem: err.Error()} })
+}
+
+// Samples asks as States does.
+func (a *Addresses) Samples(ask func(address string) (members.Sample, error)) map[string]members.Sample {
+	return ofEach(a, ask, func(address string, err error) members.Sample {
+		return members.Sample{Problem: fmt.Sprintf("%s at %s: %v", results.UnreadMetrics, address, err)}
+	})
+}
+
+// ofEach returns the answers by the ID of the member, or what an error stands for.
+func ofEach[T any](a *Addresses, ask func(address string) (T, error), failed func(address string, err error) T) map[string]T {
 	endpoints := a.Loaded()
-	states := make([]members.State, len(endpoints))
+	answers := make([]T, len(endpoints))
 	errs := All(endpoints, func(i int) (err error) {
-		states[i], err = ask(endpoints[i])
+		answers[i], err = ask(endpoints[i])
 		return err
 	})
-	of := map[string]members.State{}
+	of := map[string]T{}
 	for i, endpoint := range endpoints {
 		if errs[i] != nil {
-			states[i] = members.State{Problem: errs[i].Error()}
+			answers[i] = failed(endpoint, errs[i])
 		}
-		of[Hashed(endpoint)] = states[i]
+		of[Hashed(endpoint)] = answers[i]
 	}
 	return of
 }

@@ -68,6 +68,10 @@ func TestStatesHaveProblems(t *testing.T) {
 		}
 		return members.State{Leader: address}, nil
 	})
+	samples := a.Samples(func(address string) (s members.Sample, err error) { return s, ErrClosed })
+	if problem := samples[Hashed("b:1")].Problem; len(samples) != 2 || !strings.HasPrefix(problem, results.UnreadMetrics) || !strings.Contains(problem, "b:1") {
+		t.Errorf("got the samples %+v", samples)
+	}
 	want := map[string]members.State{Hashed("a:1"): {Leader: "a:1"}, Hashed("b:1"): {Problem: ErrClosed.Error()}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -7,7 +7,7 @@ import (
 )
 
 // Answers implements load.Prober: a sync is answered, over the control session or a new one.
-// The sync passes the quorum. A server without a quorum, or with too many connections from
+// The leader takes part in a sync, and no quorum does. A server without a quorum, or with too many connections from
 // this host, closes a new connection without a response. So the control session is asked, too.
 func (d *Driver) Answers(ctx context.Context) bool {
 	const control = ""
@@ -20,20 +20,11 @@ func (d *Driver) Answers(ctx context.Context) bool {
 }
 
 func (d *Driver) answers(ctx context.Context, endpoint string) bool {
-	s, err := d.open(ctx, controlFrame, endpoint)
+	s, err := d.open(ctx, controlTimeout, controlFrame, endpoint)
 	if err != nil {
 		return false
 	}
 	defer s.close()
-	done := make(chan error, 1)
-	go func() {
-		_, err := s.Sync(d.tree.root)
-		done <- err
-	}()
-	select {
-	case err := <-done:
-		return err == nil
-	case <-ctx.Done():
-		return false
-	}
+	_, err = within(ctx, func() (string, error) { return s.Sync(d.tree.root) })
+	return err == nil
 }

@@ -32,14 +32,18 @@ type claims struct {
 const mostListed = 2 * perFolder
 
 // owns is the operation that fails a transaction unless the run owns its prefix.
-func (c *claims) owns() any { return &zk.CheckVersionRequest{Path: c.tree.marker(), Version: -1} }
-
-// makeNode is the operation that creates a persistent znode.
-func makeNode(path, data string) *zk.CreateRequest {
-	return &zk.CreateRequest{Path: path, Data: []byte(data), Acl: everybody}
+func (c *claims) owns() any {
+	return &zk.CheckVersionRequest{Path: c.tree.marker(), Version: anyVersion}
 }
 
-func deleteNode(path string) *zk.DeleteRequest { return &zk.DeleteRequest{Path: path, Version: -1} }
+// makeNode is the operation that creates a persistent znode of the run.
+func (c *claims) makeNode(path, data string) *zk.CreateRequest {
+	return &zk.CreateRequest{Path: path, Data: []byte(data), Acl: c.driver.acl()}
+}
+
+func deleteNode(path string) *zk.DeleteRequest {
+	return &zk.DeleteRequest{Path: path, Version: anyVersion}
+}
 
 // Marker implements ownership.Store.
 func (c *claims) Marker() string { return c.tree.marker() }
@@ -75,9 +79,9 @@ func ownerIn(data string) (uid string, owned bool) { return strings.CutPrefix(da
 func (c *claims) Claim(ctx context.Context, absent []string) (won bool, err error) {
 	var ops []any
 	for _, prefix := range absent {
-		ops = append(ops, makeNode(rootOf(prefix), ""))
+		ops = append(ops, &zk.CreateRequest{Path: rootOf(prefix), Acl: everybody})
 	}
-	ops = append(ops, makeNode(c.tree.root, ownedBy+c.run.UID), makeNode(c.tree.marker(), ""), makeNode(c.tree.pods(), ""), c.register())
+	ops = append(ops, c.makeNode(c.tree.root, ownedBy+c.run.UID), c.makeNode(c.tree.marker(), c.driver.keysChange()), c.makeNode(c.tree.pods(), ""), c.register())
 	failed, why, err := c.driver.commit(ctx, ops...)
 	switch {
 	case err != nil:
@@ -91,7 +95,7 @@ func (c *claims) Claim(ctx context.Context, absent []string) (won bool, err erro
 }
 
 func (c *claims) register() any {
-	return makeNode(c.tree.pod(c.run.Pod), string(c.run.LifeSign()))
+	return c.makeNode(c.tree.pod(c.run.Pod), string(c.run.LifeSign()))
 }
 
 // Join implements ownership.Store.
@@ -107,16 +111,33 @@ func (c *claims) Join(ctx context.Context) (joined bool, err error) {
 	return true, c.makeFolders(ctx)
 }
 
-// makeFolders creates the parents of the keys, once for all pods.
+// makeFolders creates what exists before the load, once for all pods. Pods that preload keys wait for the last one.
 func (c *claims) makeFolders(ctx context.Context) error {
-	if c.run.Pod > 0 {
+	if c.run.Pod > 0 && !c.driver.preloads() {
 		return nil
 	}
+	if c.run.Pod > 0 {
+		return c.awaitFolders(ctx)
+	}
 	var ops []any
-	for number := range c.tree.folders() {
-		ops = append(ops, makeNode(c.tree.folder(number), ""))
+	for _, path := range c.tree.parents() {
+		ops = append(ops, c.makeNode(path, ""))
 	}
 	return c.change(ctx, ops, zk.ErrNodeExists)
+}
+
+// awaitFolders waits until client pod 0 has created the folders.
+func (c *claims) awaitFolders(ctx context.Context) error {
+	last := c.tree.folder(c.tree.folders() - 1)
+	for {
+		found, err := c.driver.stat(ctx, last)
+		if err != nil || found.exists {
+			return err
+		}
+		if err := load.Pause(ctx, remote.LookEvery); err != nil {
+			return err
+		}
+	}
 }
 
 // change carries out operations in transactions that check the marker. If a transaction fails with the forgiven error, change
@@ -147,7 +168,7 @@ var errNotOwned = load.Errorf(results.FailurePrefixNotEmpty, "the run no longer 
 
 // Sign implements ownership.Store.
 func (c *claims) Sign(ctx context.Context) (done bool, err error) {
-	sign := &zk.SetDataRequest{Path: c.tree.pod(c.run.Pod), Data: c.run.LifeSign(), Version: -1}
+	sign := &zk.SetDataRequest{Path: c.tree.pod(c.run.Pod), Data: c.run.LifeSign(), Version: anyVersion}
 	failed, why, err := c.driver.commit(ctx, c.owns(), sign)
 	if err == nil && failed >= 0 && why != zk.ErrNoNode {
 		err = fmt.Errorf("%w: %w", load.ErrRefused, why)
@@ -193,6 +214,7 @@ func (c *claims) registrations(ctx context.Context) (map[string]node, error) {
 
 // Leave implements ownership.Store.
 func (c *claims) Leave(ctx context.Context) (left ownership.Release, err error) {
+	c.driver.endContest()
 	failed, why, err := c.driver.commit(ctx, c.owns(), deleteNode(c.tree.pod(c.run.Pod)))
 	switch {
 	case err != nil || failed == 0:
@@ -207,7 +229,7 @@ func (c *claims) Leave(ctx context.Context) (left ownership.Release, err error) 
 // isLast returns whether this pod was the last one to write, and deletes the znodes.
 func (c *claims) isLast(ctx context.Context) (bool, error) {
 	own := strconv.Itoa(c.run.Pod)
-	failed, why, err := c.driver.commit(ctx, c.owns(), deleteNode(c.tree.pods()), makeNode(c.tree.last(), own))
+	failed, why, err := c.driver.commit(ctx, c.owns(), deleteNode(c.tree.pods()), c.makeNode(c.tree.last(), own))
 	switch {
 	case err != nil || failed < 0:
 		return err == nil, err
@@ -294,9 +316,9 @@ func (c *claims) State(ctx context.Context) (owned bool, writers int64, err erro
 
 // Announce implements ownership.Announcer. A cleanup has no .last yet.
 func (c *claims) Announce(ctx context.Context) error {
-	_, why, err := c.driver.commit(ctx, c.owns(), makeNode(c.tree.last(), gaveUp))
+	_, why, err := c.driver.commit(ctx, c.owns(), c.makeNode(c.tree.last(), gaveUp))
 	if why == zk.ErrNodeExists {
-		_, _, err = c.driver.commit(ctx, c.owns(), &zk.SetDataRequest{Path: c.tree.last(), Data: []byte(gaveUp), Version: -1})
+		_, _, err = c.driver.commit(ctx, c.owns(), &zk.SetDataRequest{Path: c.tree.last(), Data: []byte(gaveUp), Version: anyVersion})
 	}
 	return err
 }
@@ -353,5 +375,5 @@ func (c *claims) IsTooLarge(error) bool { return false }
 
 // Settle implements ownership.Store.
 func (c *claims) Settle(ctx context.Context, err error) error {
-	return remote.Settled(ctx, err, explain, c.driver.addresses.String())
+	return remote.Settled(ctx, err, c.driver.explain, c.driver.addresses.String())
 }

@@ -19,6 +19,9 @@ func (d *Driver) ownClaims() *claims {
 		for number := range c.tree.folders() {
 			paths = append(paths, c.tree.folder(number))
 		}
+		if c.tree.names > 0 {
+			paths = append(paths, c.tree.locks())
+		}
 		return paths, 0, nil
 	}
 	return c
@@ -34,7 +37,7 @@ func NewLeftovers(t plan.Target) *ownership.Leftovers {
 
 // Settle implements ownership.Searcher.
 func (s searcher) Settle(ctx context.Context, err error) error {
-	return remote.Settled(ctx, err, explain, s.addresses.String())
+	return remote.Settled(ctx, err, s.explain, s.addresses.String())
 }
 
 // Claims implements ownership.Searcher. A run has no leases in ZooKeeper.
@@ -48,7 +51,7 @@ func (s searcher) Claims(run *ownership.Run, _ int64) ownership.Store {
 		for _, name := range names {
 			path := c.tree.root + "/" + name
 			switch {
-			case isNumber(name):
+			case isNumber(name), path == c.tree.locks():
 				folders = append(folders, path)
 			case path != c.tree.marker() && path != c.tree.pods() && path != c.tree.last():
 				spared++
@@ -129,7 +132,7 @@ func (s searcher) See(ctx context.Context, prefix string) (seen ownership.Seen, 
 	root := rootOf(prefix)
 	found, err := s.read(ctx, root)
 	if err == zk.ErrNoAuth {
-		return ownership.Seen{Keys: 1}, nil
+		return ownership.Seen{Keys: 1, Unread: true}, nil
 	}
 	if err != nil || !found.exists {
 		return seen, err
@@ -153,14 +156,29 @@ func (s searcher) See(ctx context.Context, prefix string) (seen ownership.Seen, 
 	}
 	c := claims{driver: s.Driver, tree: tree{root: root}}
 	pods, err := c.registrations(ctx)
+	if seen.Unread = err == zk.ErrNoAuth; seen.Unread {
+		err = nil
+	}
 	for path, pod := range pods {
 		seen.Pods = append(seen.Pods, ownership.Item{Key: ownership.Key{Name: path, Version: pod.changed}, Value: []byte(pod.data)})
 	}
 	return seen, err
 }
 
-// unchanged is the version in ownership.Key of a znode whose data has never changed, as the run makes its own.
-const unchanged = 1
+// The versions of znodes in ownership.Key: unchanged is that of a znode whose data has never changed, and changing that of a
+// key that the load changes.
+const (
+	unchanged = 1
+	changing  = 2
+)
+
+// keysChange is the data of the marker, and says whether the load changes the znodes of keys.
+func (d *Driver) keysChange() string {
+	if d.preloads() {
+		return "keys change"
+	}
+	return ""
+}
 
 // Walk implements ownership.Store.
 func (c *claims) Walk() ownership.Walker { return &walker{claims: c} }
@@ -170,6 +188,7 @@ type walker struct {
 	claims *claims
 	// folders are those that are left, once they were looked for. pending are the keys of the current one that are left.
 	begun   bool
+	version int64
 	folders []string
 	pending []ownership.Key
 	spared  int64
@@ -178,10 +197,17 @@ type walker struct {
 // Next implements ownership.Walker. The folder comes after its children.
 func (w *walker) Next(ctx context.Context, _ int64) (page []ownership.Batch, done bool, err error) {
 	if !w.begun {
+		marker, err := w.claims.driver.read(ctx, w.claims.tree.marker())
+		if err != nil {
+			return nil, true, err
+		}
 		if w.folders, w.spared, err = w.claims.folders(ctx); err != nil {
 			return nil, true, err
 		}
-		w.begun = true
+		w.begun, w.version = true, unchanged
+		if marker.data != "" {
+			w.version = changing
+		}
 	}
 	for len(w.pending) == 0 {
 		if len(w.folders) == 0 {
@@ -215,7 +241,7 @@ func (w *walker) open(ctx context.Context, folder string) error {
 			w.spared++
 			continue
 		}
-		w.pending = append(w.pending, ownership.Key{Name: folder + "/" + name, Version: unchanged})
+		w.pending = append(w.pending, ownership.Key{Name: folder + "/" + name, Version: w.version})
 	}
 	w.pending = append(w.pending, ownership.Key{Name: folder, Version: unchanged})
 	return nil
@@ -235,7 +261,11 @@ func (w *walker) Spared() int64 { return w.spared }
 func (c *claims) Delete(ctx context.Context, s ownership.Batch, _ int64) (done bool, err error) {
 	ops := []any{c.owns()}
 	for _, key := range s.Keys {
-		ops = append(ops, &zk.DeleteRequest{Path: key.Name, Version: int32(key.Version - unchanged)})
+		version := int32(0)
+		if key.Version == changing {
+			version = anyVersion
+		}
+		ops = append(ops, &zk.DeleteRequest{Path: key.Name, Version: version})
 	}
 	failed, _, err := c.driver.commit(ctx, ops...)
 	return err == nil && failed < 0, err

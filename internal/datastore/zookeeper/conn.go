@@ -1,26 +1,31 @@
 package zookeeper
 
 import (
-	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
-
-// operations has, for each operation that the driver knows, the function that prepares a call of go-zookeeper. The
-// prepared call does not refer to the request's bytes, because it can outlive the request.
-var operations = map[spec.Operation]func(*conn, *load.Request) (call func() error){
-	spec.OperationPut: create,
-}
 
 // conn is one session of the load.
 type conn struct {
 	session *session
 	tree    tree
+	acl     []zk.ACL
+	// preloaded: the keys that requests write exist.
+	preloaded bool
+}
+
+// outcome is what a call of go-zookeeper has returned. lost: another client had changed the key.
+type outcome struct {
+	at   load.Instant
+	lost bool
+	err  error
 }
 
 // Do implements load.Conn. go-zookeeper's calls have neither a context nor a timeout: after a timeout the call
@@ -35,23 +40,19 @@ func (c *conn) Do(ctx context.Context, req *load.Request, resp *load.Response) {
 	c.session.setPhase(ctx)
 	limit := time.NewTimer(req.Timeout)
 	defer limit.Stop()
-	type answer struct {
-		at  load.Instant
-		err error
-	}
-	answered := make(chan answer, 1)
+	answered := make(chan outcome, 1)
 	*resp = load.Response{Sent: load.Now()}
 	go func() {
-		err := call()
-		answered <- answer{load.Now(), err}
+		lost, err := call()
+		answered <- outcome{load.Now(), lost, err}
 	}()
-	var a answer
+	var a outcome
 	select {
 	case a = <-answered:
 	case <-limit.C:
-		a = answer{load.Now(), context.DeadlineExceeded}
+		a = outcome{at: load.Now(), err: context.DeadlineExceeded}
 	case <-ctx.Done():
-		a = answer{load.Now(), ctx.Err()}
+		a = outcome{at: load.Now(), err: ctx.Err()}
 	}
 	if a.err != nil {
 		// A response that came in time counts, even if the timer fired first.
@@ -63,21 +64,20 @@ func (c *conn) Do(ctx context.Context, req *load.Request, resp *load.Response) {
 		default:
 		}
 	}
-	resp.Received = a.at
-	err := a.err
-	if err != nil {
-		resp.Code, resp.Detail = codeOf(err), err.Error()
+	resp.Received, resp.Lost = a.at, a.lost
+	if a.err != nil {
+		c.fail(a.err, req, resp)
 	}
 }
 
-// create creates the znode of a key. It fails if the znode exists.
-func create(c *conn, req *load.Request) func() error {
-	path, value := c.tree.path(req.Key), bytes.Clone(req.Value)
-	return func() error {
-		_, err := c.session.Create(path, value, 0, everybody)
-		return err
+// fail fills the response to a request that has failed.
+func (c *conn) fail(err error, req *load.Request, resp *load.Response) {
+	resp.Code, resp.Detail = codeOf(err), detailOf(err)
+	missing := req.Missing(0)
+	switch away := c.session.away(); {
+	case resp.Code == load.CodeNotFound && missing != "":
+		resp.Detail = missing
+	case errors.Is(err, context.DeadlineExceeded) && away > 0:
+		resp.Code, resp.Detail = load.CodeUnavailable, fmt.Sprintf("the session has had no connection for %s", text.Duration(away))
 	}
 }
-
-// everybody is the ACL of a run's znodes: the driver does not authenticate.
-var everybody = zk.WorldACL(zk.PermAll)

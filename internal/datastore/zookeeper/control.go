@@ -28,7 +28,7 @@ func (d *Driver) controlSession(ctx context.Context) (*session, error) {
 	// Pods begin with different servers. After a lost session, a pod begins with the next one.
 	all := d.plan.Target.Endpoints
 	first := (d.index + lost) % len(all)
-	s, err := d.open(ctx, controlFrame, slices.Concat(all[first:], all[:first])...)
+	s, err := d.open(ctx, controlTimeout, controlFrame, slices.Concat(all[first:], all[:first])...)
 	if err != nil {
 		return nil, err
 	}
@@ -54,36 +54,52 @@ func (d *Driver) dropControl(s *session) {
 // answerTimeout bounds one request.
 const answerTimeout = 5 * time.Second
 
-// ask sends a request over the control session. It repeats the request if the error is temporary: each of the driver's
-// requests can be repeated safely. After a timeout the request continues, and its response is ignored.
+// ask sends a request over the control session. It repeats the request if the error is temporary: reads can be repeated, and
+// transactions that check the marker, or create it. The lock of the target has no marker, and no request of ask changes it.
 func ask[T any](ctx context.Context, d *Driver, question func(*session) (T, error)) (answer T, err error) {
-	type answered struct {
-		answer T
-		err    error
-	}
 	err = remote.Repeat(ctx, passes, func(ctx context.Context) error {
 		s, err := d.controlSession(ctx)
 		if err != nil {
 			return err
 		}
 		s.setPhase(ctx)
-		done := make(chan answered, 1)
-		go func() {
-			a, err := question(s)
-			done <- answered{a, err}
-		}()
-		select {
-		case a := <-done:
-			answer = a.answer
-			return a.err
-		case <-time.After(answerTimeout):
+		answer, err = within(ctx, func() (T, error) { return question(s) })
+		if err == errNoAnswer {
 			d.dropControl(s)
-			return errNoAnswer
-		case <-ctx.Done():
-			return ctx.Err()
 		}
+		return err
 	})
 	return answer, err
+}
+
+// within returns what a call of go-zookeeper returns within answerTimeout.
+func within[T any](ctx context.Context, call func() (T, error)) (answer T, err error) {
+	bounded, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	answer, err = awaited(bounded, call)
+	if err == context.DeadlineExceeded && ctx.Err() == nil {
+		err = errNoAnswer
+	}
+	return answer, err
+}
+
+// awaited returns what a call of go-zookeeper returns, or why ctx has ended. Then the call continues, and its response is ignored.
+func awaited[T any](ctx context.Context, call func() (T, error)) (answer T, err error) {
+	type answered struct {
+		answer T
+		err    error
+	}
+	done := make(chan answered, 1)
+	go func() {
+		a, err := call()
+		done <- answered{a, err}
+	}()
+	select {
+	case a := <-done:
+		return a.answer, a.err
+	case <-ctx.Done():
+		return answer, ctx.Err()
+	}
 }
 
 // catchUp brings the server of the control session up to date: a follower may lag behind.
@@ -141,18 +157,16 @@ func (d *Driver) list(ctx context.Context, path string) ([]string, error) {
 // commit sends a transaction. If one of its operations fails, none is carried out: failed
 // is then the index of that operation, and why its error. Otherwise failed is -1.
 func (d *Driver) commit(ctx context.Context, ops ...any) (failed int, why, err error) {
-	type outcome struct {
+	type attempt struct {
 		failed int
 		why    error
 	}
-	out, err := ask(ctx, d, func(s *session) (outcome, error) {
+	out, err := ask(ctx, d, func(s *session) (attempt, error) {
 		each, err := s.Multi(ops...)
-		for i, op := range each {
-			if op.Error != nil {
-				return outcome{i, op.Error}, nil
-			}
+		if failed, why := firstFailed(each); why != nil {
+			return attempt{failed, why}, nil
 		}
-		return outcome{failed: -1}, err
+		return attempt{failed: -1}, err
 	})
 	return out.failed, out.why, err
 }

@@ -2,10 +2,16 @@ package zookeeper
 
 import (
 	"context"
+	"crypto/tls"
+	"net"
+	"slices"
 	"sync"
+
+	"github.com/go-zookeeper/zk"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/remote"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/secrets"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
@@ -23,6 +29,9 @@ type Driver struct {
 	addresses *remote.Addresses
 	tree      tree
 	requests  load.RequestCounter
+	handOffs  remote.HandOffs
+	// credentials are read when they are first needed.
+	credentials func() (secrets.Credentials, error)
 
 	// opening is held while the control session is opened.
 	opening sync.Mutex
@@ -42,12 +51,15 @@ var (
 	_ load.Locker   = (*Driver)(nil)
 	_ load.Observer = (*Driver)(nil)
 	_ load.Prober   = (*Driver)(nil)
+	_ load.Sampler  = (*Driver)(nil)
+	_ load.Resumer  = (*Driver)(nil)
 )
 
 // New returns the driver of the pod with this index. It reads nothing and connects to
 // nothing yet.
 func New(p plan.Plan, index int) *Driver {
 	d := &Driver{plan: p, index: index, addresses: remote.NewAddresses(p, index), tree: treeOf(p.Run, p.RunUID)}
+	d.credentials = sync.OnceValues(func() (secrets.Credentials, error) { return secrets.Read(p.Target) })
 	d.run = &ownership.Run{Prefix: p.Prefix, UID: p.RunUID, Pod: index, Things: d.tree.written, RequestTimeoutSeconds: p.Load.RequestTimeoutSeconds}
 	own := d.ownClaims()
 	d.Ownership, d.TargetLock = ownership.New(d.run, own), ownership.NewTargetLock(d.run, targetLock{own})
@@ -60,16 +72,42 @@ func (d *Driver) Connect(ctx context.Context, connection int) (load.Conn, error)
 	endpoint := d.addresses.Of(connection)
 	var s *session
 	err := remote.Repeat(ctx, passes, func(ctx context.Context) (err error) {
-		s, err = d.open(ctx, d.frameBytes(), endpoint)
+		s, err = d.open(ctx, d.plan.Load.SessionTimeout(), d.frameBytes(), endpoint)
 		return err
 	})
 	if err != nil {
-		return nil, remote.Settled(ctx, err, explain, endpoint)
+		return nil, remote.Settled(ctx, err, d.explain, endpoint)
 	}
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	d.load = append(d.load, s)
-	return &conn{session: s, tree: d.tree}, nil
+	return &conn{session: s, tree: d.tree, acl: d.acl(), preloaded: d.preloads()}, nil
+}
+
+// preloads reports whether the keys that requests write exist before the load.
+func (d *Driver) preloads() bool { return d.plan.PreloadCount() > 0 }
+
+// everybody is the ACL of a run without a user, and of what it shares with other runs.
+var everybody = zk.WorldACL(zk.PermAll)
+
+// acl is that of the run's own znodes.
+func (d *Driver) acl() []zk.ACL {
+	if d.plan.Target.Auth == nil {
+		return everybody
+	}
+	return zk.AuthACL(zk.PermAll)
+}
+
+// connect opens a connection to an address, over TLS if the target has it.
+func (d *Driver) connect(ctx context.Context, address string) (net.Conn, error) {
+	creds, err := d.credentials()
+	if err != nil {
+		return nil, err
+	}
+	if creds.TLS == nil {
+		return (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	}
+	return (&tls.Dialer{Config: creds.TLS.Config}).DialContext(ctx, "tcp", address)
 }
 
 // Requests implements load.Driver. A request is counted when it is written to a
@@ -80,14 +118,18 @@ func (d *Driver) Requests() map[spec.RPC]map[results.Phase]uint64 { return d.req
 // its time-out.
 func (d *Driver) Close() error {
 	d.mutex.Lock()
-	sessions := d.load
+	if d.closed {
+		d.mutex.Unlock()
+		return nil
+	}
+	sessions := slices.Clone(d.load)
 	if d.control != nil {
 		sessions = append(sessions, d.control)
 	}
 	if d.locking != nil {
 		sessions = append(sessions, d.locking)
 	}
-	d.load, d.control, d.locking, d.closed = nil, nil, nil, true
+	d.control, d.locking, d.closed = nil, nil, true
 	d.mutex.Unlock()
 	var closing sync.WaitGroup
 	for _, s := range sessions {

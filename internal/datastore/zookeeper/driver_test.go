@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -121,12 +122,63 @@ func TestErrorsHaveTheNamesOfOtherStores(t *testing.T) {
 		load.CodeNotFound:         {zk.ErrNoNode},
 		"AlreadyExists":           {zk.ErrNodeExists},
 		"PermissionDenied":        {zk.ErrNoAuth},
+		"ResourceExhausted":       {errors.New("unknown error: -125"), errors.New("unknown error: -127")},
+		"Unauthenticated":         {zk.ErrAuthFailed, errors.New("unknown error: -124")},
 		"Unknown":                 {zk.ErrBadVersion, errors.New("another")},
 	} {
 		for _, err := range errs {
 			if got := codeOf(err); got != want {
 				t.Errorf("%v: wanted %s, found %s", err, want, got)
 			}
+		}
+	}
+}
+
+// A request that times out while its session has no connection has found the server unavailable.
+func TestATimeoutWithoutAConnectionIsUnavailable(t *testing.T) {
+	for code, lost := range map[string]time.Time{load.CodeDeadlineExceeded: {}, load.CodeUnavailable: time.Now().Add(-time.Second)} {
+		var resp load.Response
+		(&conn{session: &session{lost: lost}}).fail(context.DeadlineExceeded, &load.Request{}, &resp)
+		if resp.Code != code || resp.Detail == "" {
+			t.Errorf("lost at %v: wanted %s, found %+v", lost, code, resp)
+		}
+	}
+}
+
+// The ends of sessions, and transactions, that are larger than a server's jute.maxbuffer break an ensemble for good.
+func TestWhatBreaksAnEnsembleStaysSmall(t *testing.T) {
+	row, _ := spec.ZooKeeper.Store()
+	longest := tree{root: "/" + strings.Repeat("p", 255), names: int(row.Contest.MaxNames)}
+	own := len(longest.name(longest.names-1)+"/"+fmt.Sprintf("%06d-", 1_000_000)) + sequenceDigits
+	if bytes := own * int(row.Contest.ClientsPerConnection); bytes >= 64<<10 {
+		t.Errorf("the ephemeral znodes of a session have %d bytes", bytes)
+	}
+	if bytes := mostBytes; bytes >= 256<<10 || row.Keys.Txn.MaxBytes > 256<<10 {
+		t.Errorf("a transaction may have %d bytes, or %d", bytes, row.Keys.Txn.MaxBytes)
+	}
+	keys, values := spec.Keys{SizeBytes: 8}, spec.Values{SizeBytes: 4_096}
+	puts := 0
+	for row.Keys.Txn.Accept(puts+1, keys, values) {
+		puts++
+	}
+	put := zk.CreateRequest{Path: longest.root + "/00000/000", Data: make([]byte, values.SizeBytes), Acl: everybody}
+	if bytes := puts * (len(put.Path) + len(put.Data) + 2*opBytes); puts == 0 || bytes >= 256<<10 {
+		t.Errorf("%d puts have %d bytes", puts, bytes)
+	}
+}
+
+// A list of contenders has a znode of each client, and fits into the buffers of the load and of the control session.
+func TestAListOfContendersFitsIntoABuffer(t *testing.T) {
+	row, _ := spec.ZooKeeper.Store()
+	for _, size := range []struct{ names, each int32 }{{1, 1}, {2, 3_200}, {1, row.Contest.ClientsPerName}} {
+		p := planFor(nil, func(p *plan.Plan) {
+			p.Workload = spec.Workload{Type: spec.WorkloadLock, Lock: &spec.Lock{Names: size.names}}
+			p.Load.Clients = size.names*size.each - size.names + 1
+		})
+		const head, stat = 16 + 4, 68
+		list := head + stat + int(size.each)*(lengthBytes+len(fmt.Sprintf("%06d-", 999_999))+sequenceDigits)
+		if room := New(p, 0).frameBytes(); list > room || room > controlFrame {
+			t.Errorf("%d clients for a name: a list of %d bytes, buffers of %d", size.each, list, room)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package zookeeper
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -8,6 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/remote"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/secrets"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -30,6 +32,17 @@ var codeNames = []struct {
 	{zk.ErrAuthFailed, "Unauthenticated"},
 }
 
+// unnamed are the errors of servers that go-zookeeper only numbers, with ZooKeeper's names.
+var unnamed = map[string]struct{ name, code string }{
+	"unknown error: -4":   {"CONNECTIONLOSS", load.CodeUnavailable},
+	"unknown error: -6":   {"UNIMPLEMENTED", load.CodeUnimplemented},
+	"unknown error: -7":   {"OPERATIONTIMEOUT", load.CodeDeadlineExceeded},
+	"unknown error: -122": {"REQUESTTIMEOUT", load.CodeDeadlineExceeded},
+	"unknown error: -124": {"SESSIONCLOSEDREQUIRESASLAUTH", "Unauthenticated"},
+	"unknown error: -125": {"QUOTAEXCEEDED", "ResourceExhausted"},
+	"unknown error: -127": {"THROTTLEDOP", "ResourceExhausted"},
+}
+
 // codeOf returns the code of an error.
 func codeOf(err error) string {
 	for _, c := range codeNames {
@@ -40,7 +53,15 @@ func codeOf(err error) string {
 	if _, ok := errors.AsType[net.Error](err); ok {
 		return load.CodeUnavailable
 	}
-	return "Unknown"
+	return cmp.Or(unnamed[err.Error()].code, "Unknown")
+}
+
+// detailOf returns the words of an error.
+func detailOf(err error) string {
+	if known, is := unnamed[err.Error()]; is {
+		return err.Error() + " (" + known.name + ")"
+	}
+	return err.Error()
 }
 
 // passes returns whether an error can be temporary.
@@ -52,8 +73,11 @@ func passes(err error) bool {
 }
 
 // explain adds a reason and advice to an error of an address.
-func explain(err error, endpoint string) error {
-	return remote.Explain(err, endpoint, ofServers, func(err error) (results.FailureReason, string) {
+func (d *Driver) explain(err error, endpoint string) error {
+	if creds, wrong := d.credentials(); wrong == nil {
+		err = creds.TLS.Refusal(err)
+	}
+	return remote.Explain(err, endpoint, ofServers, secrets.Explain, func(err error) (results.FailureReason, string) {
 		return remote.Network("ZooKeeper", err)
 	})
 }
@@ -64,14 +88,16 @@ func ofServers(err error) (results.FailureReason, string) {
 	case errors.Is(err, errNotServing):
 		return results.FailureNoQuorum, "has no quorum and refuses requests: a majority of the servers is not up, or they do not reach each other"
 	case errors.Is(err, errNotZooKeeper):
-		return results.FailureTargetUnhealthy, "does not answer the command srvr as ZooKeeper does; check that it is ZooKeeper, and that it serves clients without TLS on this port"
+		return results.FailureTargetUnhealthy, "does not answer the command srvr as ZooKeeper does; check that it is ZooKeeper, and whether it serves TLS on this port (spec.target.tls)"
 	case errors.Is(err, errHungUp):
 		return results.FailureTargetUnhealthy, "closes a new connection without a response, as ZooKeeper does with " +
 			"a client address that has maxClientCnxns connections already (all clients behind that address add " +
 			"up); lower spec.load.connections, or raise maxClientCnxns in zoo.cfg. A server without a quorum does " +
-			"so too, and so does a load balancer without a live server"
+			"so too, and so does a load balancer without a live server, or a port that serves TLS"
+	case errors.Is(err, zk.ErrAuthFailed):
+		return results.FailureAuthenticationFailed, "does not know the user; check spec.target.auth"
 	case errors.Is(err, zk.ErrNoAuth):
-		return results.FailureTargetUnhealthy, "refuses because of its ACLs; the run needs a prefix in which every client may create and delete: choose another spec.target.keyPrefix"
+		return results.FailureTargetUnhealthy, "refuses because of its ACLs; the run needs a prefix in which it may create and delete: choose another spec.target.keyPrefix, or give a user in spec.target.auth"
 	}
 	return "", ""
 }

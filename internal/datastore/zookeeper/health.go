@@ -2,6 +2,7 @@ package zookeeper
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/secrets"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
@@ -20,6 +22,9 @@ var (
 	errNotServing   = errors.New("the server does not serve requests")
 	errNotZooKeeper = errors.New("found no ZooKeeper version in the answer")
 )
+
+// notServing is in the answer of a server without a quorum.
+const notServing = "not currently serving requests"
 
 // health is a server's report of itself.
 type health struct {
@@ -33,11 +38,30 @@ type health struct {
 // healthOf requests a server's health by srvr, the only command that is always allowed.
 func (d *Driver) healthOf(ctx context.Context, endpoint string) (health, error) {
 	d.requests.Add(spec.RPCServer, load.PhaseOf(ctx))
-	answer, err := command(ctx, endpoint, "srvr")
-	if err != nil {
+	answer, err := d.command(ctx, endpoint, "srvr")
+	switch {
+	case d.plan.Target.TLS != nil && errors.Is(hungUp(err), errHungUp):
+		return health{}, secrets.ErrServesPlain
+	case d.plan.Target.TLS == nil && err != nil && servesTLS(ctx, endpoint):
+		// It waits for the rest of a handshake.
+		return health{}, secrets.ErrServesTLS
+	case err != nil:
 		return health{}, err
 	}
 	return readHealth(answer)
+}
+
+// servesTLS reports whether an address takes part in a handshake. Nothing else is sent to it.
+func servesTLS(ctx context.Context, endpoint string) bool {
+	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
+	defer cancel()
+	c, err := (&tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}}).DialContext(ctx, "tcp", endpoint)
+	if err == nil {
+		return c.Close() == nil
+	}
+	// An alert of the server: it wants a client certificate.
+	alert, ok := errors.AsType[*net.OpError](err)
+	return ok && alert.Op == "remote error"
 }
 
 // readHealth reads the answer to srvr.
@@ -61,7 +85,7 @@ func readHealth(answer string) (h health, err error) {
 	switch {
 	case h.version != "":
 		return h, nil
-	case strings.Contains(answer, "not currently serving requests"):
+	case strings.Contains(answer, notServing):
 		return health{}, errNotServing
 	}
 	return health{}, errNotZooKeeper
@@ -69,15 +93,15 @@ func readHealth(answer string) (h health, err error) {
 
 const (
 	commandTimeout = 5 * time.Second
-	// mostAnswer is how many bytes of a response are read.
-	mostAnswer = 64 << 10
+	// mostAnswer is how many bytes of a response are read: mntr has several hundred for each child of the root.
+	mostAnswer = 4 << 20
 )
 
 // command sends a four-letter command and returns the response.
-func command(ctx context.Context, endpoint, name string) (string, error) {
+func (d *Driver) command(ctx context.Context, endpoint, name string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
 	defer cancel()
-	c, err := (&net.Dialer{}).DialContext(ctx, "tcp", endpoint)
+	c, err := d.connect(ctx, endpoint)
 	if err != nil {
 		return "", err
 	}
@@ -97,7 +121,7 @@ const adminPort = "8080"
 // mostConnections returns a server's maxClientCnxns: how many connections it accepts from one address. 0 is no limit;
 // known is false if the server does not report it.
 func (d *Driver) mostConnections(ctx context.Context, endpoint string) (most int, known bool) {
-	answer, err := command(ctx, endpoint, "conf")
+	answer, err := d.command(ctx, endpoint, "conf")
 	if err != nil {
 		return 0, false
 	}
@@ -107,36 +131,48 @@ func (d *Driver) mostConnections(ctx context.Context, endpoint string) (most int
 			return most, err == nil
 		}
 	}
-	host, _, err := net.SplitHostPort(endpoint)
-	if err != nil {
+	var found struct {
+		Most *int `json:"max_client_cnxns"`
+	}
+	if !d.askAdmin(ctx, endpoint, "configuration", &found) || found.Most == nil {
 		return 0, false
 	}
-	return askAdmin(ctx, "http://"+net.JoinHostPort(host, adminPort)+"/commands/configuration")
+	return *found.Most, true
 }
 
-// askAdmin reads maxClientCnxns from AdminServer.
-func askAdmin(ctx context.Context, url string) (most int, known bool) {
+// askAdmin reads what AdminServer answers to a command, over TLS if it does not answer otherwise.
+func (d *Driver) askAdmin(ctx context.Context, endpoint, command string, into any) (answers bool) {
+	host, _, err := net.SplitHostPort(endpoint)
+	if err != nil {
+		return false
+	}
+	url := "://" + net.JoinHostPort(host, adminPort) + "/commands/" + command
+	if getJSON(ctx, "http"+url, nil, into) {
+		return true
+	}
+	creds, err := d.credentials()
+	return err == nil && creds.TLS != nil && getJSON(ctx, "https"+url, creds.TLS.Config, into)
+}
+
+func getJSON(ctx context.Context, url string, config *tls.Config, into any) bool {
 	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return 0, false
+		return false
+	}
+	if config != nil {
+		// AdminServer compares it with the name in the handshake.
+		request.Host = config.ServerName
 	}
 	client := http.Client{
-		Transport:     &http.Transport{DisableKeepAlives: true},
+		Transport:     &http.Transport{DisableKeepAlives: true, TLSClientConfig: config.Clone()},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	response, err := client.Do(request)
 	if err != nil {
-		return 0, false
+		return false
 	}
 	defer response.Body.Close()
-	var found struct {
-		Most *int `json:"max_client_cnxns"`
-	}
-	err = json.NewDecoder(io.LimitReader(response.Body, mostAnswer)).Decode(&found)
-	if err != nil || found.Most == nil {
-		return 0, false
-	}
-	return *found.Most, true
+	return json.NewDecoder(io.LimitReader(response.Body, mostAnswer)).Decode(into) == nil
 }

@@ -284,3 +284,30 @@ func TestZnodesOfOthersInTheWayOfLeftovers(t *testing.T) {
 		t.Errorf("found %q, %v", data, err)
 	}
 }
+
+// A leftover that this user may not read, or not in full, is listed as such, and the others beside it are listed, too.
+func TestLeftoversOfAnotherUser(t *testing.T) {
+	t.Parallel()
+	server := zookeepertest.Start(t, 1)[0]
+	client := zookeepertest.Client(t, server.Endpoint())
+	fill(t, planFor([]string{server.Endpoint()}))
+	for _, prefix := range []string{"etcdbench/a/", "etcdbench/b/"} {
+		hidden := planFor([]string{server.Endpoint()}, asUser("alice"), func(p *plan.Plan) { p.Prefix, p.RunUID = prefix, otherUID })
+		if err := driverOf(t, hidden, 0).Claim(bounded(t)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := client.AddAuth("digest", []byte("alice:secret")); err != nil {
+		t.Fatal(err)
+	}
+	// Everybody may read the root of the second one alone.
+	if _, err := client.SetACL("/etcdbench/b", append(zk.WorldACL(zk.PermRead), zk.DigestACL(zk.PermAll, "alice", "secret")...), -1); err != nil {
+		t.Fatal(err)
+	}
+	l := NewLeftovers(planFor([]string{server.Endpoint()}).Target)
+	t.Cleanup(func() { _ = l.Close() })
+	found, err := l.List(bounded(t), "etcdbench/")
+	if err != nil || len(found) != 3 || found[0].Owner != ownUID || found[0].Unread || !found[1].Unread || !found[2].Unread {
+		t.Errorf("found %+v, %v", found, err)
+	}
+}

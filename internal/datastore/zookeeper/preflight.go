@@ -16,11 +16,11 @@ import (
 // Preflight implements load.Driver.
 func (d *Driver) Preflight(ctx context.Context) (*results.Target, members.View, error) {
 	target, view, err := d.preflight(ctx)
-	return target, view, remote.Settled(ctx, err, explain, d.addresses.String())
+	return target, view, remote.Settled(ctx, err, d.explain, d.addresses.String())
 }
 
 func (d *Driver) preflight(ctx context.Context) (*results.Target, members.View, error) {
-	all, skipped, err := remote.Ask(ctx, d.addresses, passes, explain, d.healthOf)
+	all, skipped, err := remote.Ask(ctx, d.addresses, passes, d.explain, d.healthOf)
 	if err != nil {
 		return nil, members.View{}, err
 	}
@@ -87,7 +87,7 @@ func (d *Driver) View(ctx context.Context) members.View {
 	asking.Go(func() { view.Voters, _ = d.voters(ctx) })
 	view.Members = d.addresses.States(func(endpoint string) (members.State, error) {
 		h, err := d.healthOf(ctx, endpoint)
-		return h.state(endpoint), explain(err, endpoint)
+		return h.state(endpoint), d.explain(err, endpoint)
 	})
 	asking.Wait()
 	return view
@@ -101,7 +101,7 @@ const configuration = "/zookeeper/config"
 func (d *Driver) voters(ctx context.Context) (voters []string, unlisted string) {
 	config, err := d.read(ctx, configuration)
 	if err != nil {
-		return nil, explain(err, d.addresses.String()).Error()
+		return nil, d.explain(err, d.addresses.String()).Error()
 	}
 	for line := range strings.Lines(config.data) {
 		server, at, _ := strings.Cut(strings.TrimSpace(line), "=")
@@ -116,9 +116,9 @@ func (d *Driver) voters(ctx context.Context) (voters []string, unlisted string) 
 	return voters, ""
 }
 
-// controlConnections is how many connections a pod opens to a server beside the load: the
-// control session, and one for srvr.
-const controlConnections = 2
+// controlConnections is how many connections a pod opens to a server beside the load: the control session, that of the lock (only
+// client pod 0), one for srvr, and one for mntr.
+const controlConnections = 4
 
 // checkConnections compares this pod's connections to each server with its maxClientCnxns. If a server does not report
 // it, Connect fails and explains the limit.
@@ -146,7 +146,15 @@ func (d *Driver) guard(ctx context.Context) error {
 	})
 }
 
-// frameBytes is the size of a buffer for one request of the load.
+// waiterBytes is an upper bound of what a list of contenders has for each of them.
+const waiterBytes = 32
+
+// frameBytes is the size of a buffer for one request of the load, or for the list of all contenders for a name.
 func (d *Driver) frameBytes() int {
-	return max(smallestFrame, int(d.plan.Values().SizeBytes)+2*d.tree.keys.KeyBytes()+opBytes)
+	put := int(d.plan.Values().SizeBytes) + 2*d.tree.keys.KeyBytes() + opBytes
+	size := max(smallestFrame, put*max(d.plan.KeysAtOnce(), 1))
+	if names := d.tree.names; names > 0 {
+		size = max(size, (int(d.plan.Load.Clients)+names-1)/names*waiterBytes)
+	}
+	return size
 }

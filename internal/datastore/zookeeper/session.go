@@ -16,14 +16,15 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/remote"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 const (
-	// sessionTimeout is the requested session time-out. go-zookeeper drops a connection
+	// controlTimeout is the time-out that sessions beside the load ask for. go-zookeeper drops a connection
 	// after two thirds of it without a byte. A shorter time-out would turn a server's pause
 	// into lost connections.
-	sessionTimeout = 30 * time.Second
+	controlTimeout = 30 * time.Second
 	// smallestFrame is the size of a load connection's buffers. go-zookeeper's default
 	// is 1.5 MiB, twice for each connection.
 	smallestFrame = 64 << 10
@@ -46,7 +47,7 @@ var (
 // and resumes the session.
 type session struct {
 	*zk.Conn
-	requests *load.RequestCounter
+	driver *Driver
 	// room is the size limit of a response, in bytes.
 	room  int
 	phase atomic.Pointer[results.Phase]
@@ -59,25 +60,41 @@ type session struct {
 	once   sync.Once
 	failed chan error
 
+	// syncing is held while a sync is sent. writesSync gets a value just before a sync is written.
+	syncing    sync.Mutex
+	writesSync chan struct{}
+
 	mutex  sync.Mutex
 	socket net.Conn
+	// cuts are the losses of the connection that have ended. lost is when the current one began; zero if there is none.
+	cuts results.Cuts
+	lost time.Time
 }
 
 // open returns a session with one of the addresses. room is the size limit of requests and
 // responses, in bytes.
-func (d *Driver) open(ctx context.Context, room int, addresses ...string) (*session, error) {
-	s := &session{requests: &d.requests, room: room, ready: make(chan struct{}), failed: make(chan error, len(addresses))}
+func (d *Driver) open(ctx context.Context, timeout time.Duration, room int, addresses ...string) (*session, error) {
+	creds, err := d.credentials()
+	if err != nil {
+		return nil, err
+	}
+	s := &session{driver: d, room: room, ready: make(chan struct{}), failed: make(chan error, len(addresses)), writesSync: make(chan struct{}, 1)}
 	s.dialing, s.end = context.WithCancel(context.Background())
 	s.setPhase(ctx)
-	var err error
-	s.Conn, _, err = zk.Connect(addresses, sessionTimeout,
+	s.Conn, _, err = zk.Connect(addresses, timeout,
 		zk.WithDialer(s.dial), zk.WithHostProvider(&hosts{addresses: addresses}), zk.WithEventCallback(s.event),
 		zk.WithLogger(silence{}), zk.WithLogInfo(false), zk.WithMaxBufferSize(room), zk.WithMaxConnBufferSize(room))
 	if err != nil {
 		s.end()
 		return nil, err
 	}
-	if err := s.await(ctx, len(addresses)); err != nil {
+	err = s.await(ctx, len(addresses))
+	if creds.Auth != nil && err == nil {
+		// go-zookeeper sends it again after a loss, before other requests.
+		user := []byte(creds.Auth[plan.UsernameFile] + ":" + creds.Auth[plan.PasswordFile])
+		_, err = within(ctx, func() (none struct{}, err error) { return none, s.AddAuth("digest", user) })
+	}
+	if err != nil {
 		s.close()
 		return nil, err
 	}
@@ -108,12 +125,6 @@ func (s *session) setPhase(ctx context.Context) {
 	}
 }
 
-func (s *session) event(e zk.Event) {
-	if e.State == zk.StateHasSession {
-		s.once.Do(func() { close(s.ready) })
-	}
-}
-
 // fail reports the error of an address to await.
 func (s *session) fail(err error) {
 	select {
@@ -124,6 +135,7 @@ func (s *session) fail(err error) {
 
 // close ends the session and the connection.
 func (s *session) close() {
+	s.end()
 	select {
 	case <-s.ready:
 		s.Close()
@@ -131,7 +143,6 @@ func (s *session) close() {
 		// There is no session, and Close would wait for one.
 		go s.Close()
 	}
-	s.end()
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if s.socket != nil {
@@ -139,10 +150,10 @@ func (s *session) close() {
 	}
 }
 
-func (s *session) dial(network, address string, _ time.Duration) (net.Conn, error) {
+func (s *session) dial(_, address string, _ time.Duration) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(s.dialing, greetingTimeout)
 	defer cancel()
-	c, err := (&net.Dialer{}).DialContext(ctx, network, address)
+	c, err := s.driver.connect(ctx, address)
 	if err != nil {
 		err = hungUp(err)
 		s.fail(err)
@@ -186,7 +197,13 @@ const (
 // Write implements net.Conn.
 func (c *socket) Write(frame []byte) (int, error) {
 	if rpc := c.rpc(frame); rpc != "" {
-		c.session.requests.Add(rpc, *c.session.phase.Load())
+		c.session.driver.requests.Add(rpc, *c.session.phase.Load())
+		if rpc == spec.RPCSync {
+			select {
+			case c.session.writesSync <- struct{}{}:
+			default:
+			}
+		}
 	}
 	n, err := c.Conn.Write(frame)
 	if err != nil && !c.gotResponse {
@@ -218,7 +235,8 @@ func (c *socket) rpc(frame []byte) spec.RPC {
 
 // rpcs has the requests that this driver sends, by their codes.
 var rpcs = map[int32]spec.RPC{
-	1: spec.RPCCreate, 3: spec.RPCExists, 4: spec.RPCGetData, 9: spec.RPCSync, 12: spec.RPCGetChildren, 14: spec.RPCMulti, -11: spec.RPCCloseSession,
+	1: spec.RPCCreate, 2: spec.RPCDelete, 3: spec.RPCExists, 4: spec.RPCGetData, 5: spec.RPCSetData, 9: spec.RPCSync, 12: spec.RPCGetChildren, 14: spec.RPCMulti,
+	100: spec.RPCAuth, -11: spec.RPCCloseSession,
 }
 
 // Read implements net.Conn.

@@ -26,11 +26,11 @@ func TestPreflightRefuses(t *testing.T) {
 	}{
 		"too many connections": {
 			small.Endpoint(), func(p *plan.Plan) { p.Load.Connections, p.Load.Clients = 19, 19 },
-			results.FailureTargetUnhealthy, []string{"maxClientCnxns", "takes 20 ", "needs 21"},
+			results.FailureTargetUnhealthy, []string{"maxClientCnxns", "takes 20 ", "needs 23"},
 		},
 		"more connections than the default": {
 			tenant.Endpoint(), func(p *plan.Plan) { p.Load.Connections, p.Load.Clients = 100, 100 },
-			results.FailureTargetUnhealthy, []string{"takes 60 ", "needs 102"},
+			results.FailureTargetUnhealthy, []string{"takes 60 ", "needs 104"},
 		},
 		"a tenant": {tenant.Endpoint(), nil, results.FailureControlPlaneTarget, []string{"/brokers", "Kafka", "acknowledgeControlPlane"}},
 		"two ensembles": {
@@ -67,7 +67,7 @@ func TestPreflightRefuses(t *testing.T) {
 	if _, _, err := driverOf(t, acknowledged, 0).Preflight(bounded(t)); err != nil {
 		t.Errorf("an acknowledged tenant: %v", err)
 	}
-	fits := planFor([]string{small.Endpoint()}, func(p *plan.Plan) { p.Load.Connections, p.Load.Clients = 18, 18 })
+	fits := planFor([]string{small.Endpoint()}, func(p *plan.Plan) { p.Load.Connections, p.Load.Clients = 16, 16 })
 	if _, _, err := driverOf(t, fits, 0).Preflight(bounded(t)); err != nil {
 		t.Errorf("as many connections as there may be: %v", err)
 	}

@@ -2,7 +2,6 @@ package zookeeper
 
 import (
 	"context"
-	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -36,18 +35,7 @@ func (l targetLock) MakeLock(ctx context.Context, content []byte) (made bool, er
 		return false, err
 	}
 	s.setPhase(ctx)
-	done := make(chan error, 1)
-	go func() {
-		_, err := s.Create(lockNode, content, zk.FlagEphemeral, everybody)
-		done <- err
-	}()
-	select {
-	case err = <-done:
-	case <-time.After(answerTimeout):
-		err = errNoAnswer
-	case <-ctx.Done():
-		err = ctx.Err()
-	}
+	_, err = within(ctx, func() (string, error) { return s.Create(lockNode, content, zk.FlagEphemeral, l.driver.lockACL()) })
 	switch err {
 	case zk.ErrNodeExists:
 		return false, nil
@@ -57,18 +45,26 @@ func (l targetLock) MakeLock(ctx context.Context, content []byte) (made bool, er
 	return err == nil, err
 }
 
-// lockSession is opened with the first lock, and lasts as long as the driver.
+// lockSession is opened with the first lock, and lasts until FreeLock or as long as the driver.
 func (d *Driver) lockSession(ctx context.Context) (*session, error) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	if d.locking != nil {
 		return d.locking, nil
 	}
-	s, err := d.open(ctx, controlFrame, d.plan.Target.Endpoints...)
+	s, err := d.open(ctx, controlTimeout, controlFrame, d.plan.Target.Endpoints...)
 	if err == nil {
 		d.locking = s
 	}
 	return s, err
+}
+
+// lockACL lets every run see who holds the lock.
+func (d *Driver) lockACL() []zk.ACL {
+	if d.plan.Target.Auth == nil {
+		return everybody
+	}
+	return append(zk.WorldACL(zk.PermRead), d.acl()...)
 }
 
 // RenewLock implements ownership.LockStore: the session of the lock renews it.
@@ -76,16 +72,16 @@ func (targetLock) RenewLock(context.Context, ownership.LockSeen) (renewed bool, 
 	return true, nil
 }
 
-// FreeLock implements ownership.LockStore.
-func (l targetLock) FreeLock(ctx context.Context, isOwn func([]byte) bool) error {
-	found, err := l.driver.read(ctx, lockNode)
-	if err != nil || !found.exists || !isOwn([]byte(found.data)) {
-		return err
+// FreeLock implements ownership.LockStore. It ends the session of the lock, which can end no lock of another run. The lock of a
+// lost driver of this run expires.
+func (l targetLock) FreeLock(ctx context.Context, _ func([]byte) bool) error {
+	l.driver.mutex.Lock()
+	s := l.driver.locking
+	l.driver.locking = nil
+	l.driver.mutex.Unlock()
+	if s != nil {
+		s.setPhase(ctx)
+		s.close()
 	}
-	// A transaction of one operation: its request is counted.
-	_, why, err := l.driver.commit(ctx, deleteNode(lockNode))
-	if err == nil && why != zk.ErrNoNode {
-		err = why
-	}
-	return err
+	return nil
 }

@@ -13,6 +13,7 @@ import (
 // Beside the folders, the root has these children:
 //   - .owner-UID, the marker, which names the owner of the root;
 //   - .pod, with one child for each pod that may still write;
+//   - .lock, with a child for each name for which clients contend;
 //   - .last, while the last pod deletes, with the index of that pod.
 const (
 	leafDigits = 3
@@ -31,13 +32,15 @@ type tree struct {
 	keys              workload.KeyWriter
 	// written is how many keys the run can write, from the first one on.
 	written int64
+	// names is the number of names for which clients contend.
+	names int
 }
 
 // treeOf returns the tree of the run with a UID.
 func treeOf(r workload.Run, uid string) tree {
 	return tree{
 		prefix: r.Prefix, root: rootOf(r.Prefix), uid: uid,
-		keys: r.KeyWriter(), written: r.WrittenKeys(),
+		keys: r.KeyWriter(), written: r.WrittenKeys(), names: r.ContestNames(),
 	}
 }
 
@@ -78,4 +81,25 @@ func (t *tree) folders() int64 { return (t.written + perFolder - 1) / perFolder 
 func (t *tree) folder(number int64) string {
 	key := t.path(t.keys.AppendKey(nil, number*perFolder))
 	return key[:strings.LastIndexByte(key, '/')]
+}
+
+func (t *tree) locks() string { return t.root + "/.lock" }
+
+// name returns the path of a name for which clients contend, by its number.
+func (t *tree) name(number int) string {
+	return fmt.Sprintf("%s/%0*d", t.locks(), leafDigits, number)
+}
+
+// parents returns the paths of what exists before the load: the folders of the keys, and the names.
+func (t *tree) parents() (paths []string) {
+	for number := range t.folders() {
+		paths = append(paths, t.folder(number))
+	}
+	if t.names > 0 {
+		paths = append(paths, t.locks())
+	}
+	for number := range t.names {
+		paths = append(paths, t.name(number))
+	}
+	return paths
 }

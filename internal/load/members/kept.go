@@ -83,7 +83,7 @@ func (s Sample) since(first Sample) figureSet {
 	for _, timer := range []results.Timer{results.TimerWALFsync, results.TimerBackendCommit} {
 		before, known := first.Timers[timer]
 		after, stillKnown := s.Timers[timer]
-		if known && stillKnown {
+		if known && stillKnown && !after.Cut {
 			f.set(timer.Count(), after.Count-before.Count)
 			f.set(timer.Seconds(), after.Seconds-before.Seconds)
 		}

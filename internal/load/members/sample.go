@@ -37,6 +37,8 @@ type Sample struct {
 // Histogram has the buckets of a Prometheus histogram.
 type Histogram struct {
 	Count, Seconds float64
+	// Cut: each duration was cut to whole milliseconds before it was added.
+	Cut bool
 	// Buckets are cumulative and sorted by bound. The last may have the bound +Inf.
 	Buckets []Bucket
 }

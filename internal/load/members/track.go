@@ -172,9 +172,12 @@ func (f figureSet) copy(figure results.Figure, from map[Gauge]float64, gauge Gau
 }
 
 func (f figureSet) setTimer(timer results.Timer, before, after Histogram) {
-	count := after.Count - before.Count
+	count, seconds := after.Count-before.Count, after.Seconds-before.Seconds
 	f.set(timer.Count(), count)
-	f.set(timer.Seconds(), after.Seconds-before.Seconds)
+	if after.Cut && seconds < results.LeastCutMean.Seconds()*count {
+		return
+	}
+	f.set(timer.Seconds(), seconds)
 	above, atMost, ok := decidingBucket(0.99, count, before.Buckets, after.Buckets)
 	if ok {
 		f.setExact(timer.P99Above(), above)

@@ -66,6 +66,24 @@ func TestWindow(t *testing.T) {
 }
 
 // What only a sampler sees counts, too: memory between two samples, and the highest use of processors.
+// Durations that were cut to whole milliseconds have no short mean, and none over the course of the window.
+func TestShortMeansOfCutDurationsAreUnknown(t *testing.T) {
+	for mean, want := range map[float64]bool{0.0029: false, 0.003: true} {
+		var track Track
+		for _, n := range []float64{0, 1000} {
+			track.Add(after(time.Duration(n)*time.Second, func(s *Sample) {
+				s.Timers[results.TimerWALFsync] = Histogram{Count: 5 + n, Seconds: 1 + n*mean, Cut: true}
+			}))
+		}
+		if _, known := track.Window(begin, begin).Timing(results.TimerWALFsync); known != want {
+			t.Errorf("a mean of %v s: known is %t", mean, known)
+		}
+		if got := track.Samples(begin).Values[results.TimerWALFsync.Count()]; got != nil {
+			t.Errorf("got %v over the window", got)
+		}
+	}
+}
+
 func TestWindowHasTheHighestOfASampler(t *testing.T) {
 	var track Track
 	for i, gauges := range []map[Gauge]float64{{GaugeMemoryHighest: 1000}, {GaugeMemoryHighest: 9000, GaugeCPUHighest: 1.5}, {GaugeMemoryHighest: 9000, GaugeCPUHighest: 1.25}} {

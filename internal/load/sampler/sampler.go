@@ -8,16 +8,17 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"net"
 	"net/http"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/process"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
@@ -34,8 +35,8 @@ const (
 type Answer struct {
 	// Counters are those of the process and of its network, by the figure of their increase.
 	Counters map[results.Figure]float64 `json:"counters"`
-	// Highest are the highest values in the asked time.
-	Highest map[members.Gauge]float64 `json:"highest"`
+	// Gauges are the memory now, and the highest values in the asked time.
+	Gauges map[members.Gauge]float64 `json:"gauges"`
 }
 
 // look is what one look at the process found.
@@ -51,6 +52,8 @@ type Sampler struct {
 	Find func() process.Other
 	// Network: the process has a network namespace of its own.
 	Network bool
+	// Ready reports whether the member serves, for a probe at plan.ReadyPath; nil if no probe asks.
+	Ready func(context.Context) bool
 
 	mutex  sync.Mutex
 	found  process.Other
@@ -116,7 +119,10 @@ func (s *Sampler) since(from time.Time) (looks []look) {
 func (s *Sampler) Answer(from time.Time) Answer {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	a := Answer{Counters: s.found.Storage(), Highest: map[members.Gauge]float64{}}
+	a := Answer{Counters: s.found.Storage(), Gauges: map[members.Gauge]float64{}}
+	if cpu, resident, err := s.found.Now(); err == nil {
+		a.Counters[results.FigureCPUSeconds], a.Gauges[members.GaugeMemoryBytes] = cpu.Seconds(), float64(resident)
+	}
 	if s.Network {
 		maps.Copy(a.Counters, s.found.Network())
 	}
@@ -134,7 +140,7 @@ func (s *Sampler) Answer(from time.Time) Answer {
 	return a
 }
 
-func (a Answer) raise(gauge members.Gauge, v float64) { a.Highest[gauge] = max(a.Highest[gauge], v) }
+func (a Answer) raise(gauge members.Gauge, v float64) { a.Gauges[gauge] = max(a.Gauges[gauge], v) }
 
 // secondsAsked is the parameter of a request: for how long before now the highest values are wanted. It is a duration,
 // because the clocks of two nodes can differ.
@@ -147,6 +153,12 @@ func Path(from time.Time) string {
 
 // ServeHTTP implements http.Handler.
 func (s *Sampler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == plan.ReadyPath {
+		if s.Ready == nil || !s.Ready(r.Context()) {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+		return
+	}
 	seconds, err := strconv.ParseFloat(r.URL.Query().Get(secondsAsked), 64)
 	if err != nil {
 		http.Error(w, "wanted seconds=NUMBER", http.StatusBadRequest)
@@ -157,21 +169,58 @@ func (s *Sampler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(s.Answer(time.Now().Add(-time.Duration(seconds * float64(time.Second)))))
 }
 
-// counters and highest are all that an answer can have.
+// counters and gauges are all that an answer can have.
 var (
-	counters = []results.Figure{results.FigureStorageReadBytes, results.FigureStorageWrittenBytes, results.FigurePodReceivedBytes, results.FigurePodSentBytes}
-	highest  = []members.Gauge{members.GaugeMemoryHighest, members.GaugeCPUHighest}
+	counters = []results.Figure{results.FigureCPUSeconds, results.FigureStorageReadBytes, results.FigureStorageWrittenBytes, results.FigurePodReceivedBytes, results.FigurePodSentBytes}
+	gauges   = []members.Gauge{members.GaugeMemoryBytes, members.GaugeMemoryHighest, members.GaugeCPUHighest}
 )
 
-// Add adds an answer to a sample of the member. It ignores what a sampler does not serve.
+// askTimeout bounds a request to a sampler. It answers from memory, and nothing may wait long for it.
+const askTimeout = time.Second
+
+// mostBytes bounds an answer: far more than one has.
+const mostBytes = 64 << 10
+
+// Ask asks the sampler at an address for what it has measured, and for the highest values since a time.
+func Ask(ctx context.Context, address string, since time.Time) (answer []byte, err error) {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+Path(since), nil)
+	if err != nil {
+		return nil, err
+	}
+	transport := &http.Transport{DisableKeepAlives: true, DisableCompression: true}
+	response, err := transport.RoundTrip(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("found the status %s, wanted 200", response.Status)
+	}
+	return io.ReadAll(io.LimitReader(response.Body, mostBytes))
+}
+
+// Add adds an answer to a sample of the member. It ignores what a sampler does not serve. What the sampler has measured replaces
+// what the member says of itself, so that members of all stores are measured in one way.
 func Add(answer []byte, to *members.Sample) error {
 	var a Answer
 	if err := json.Unmarshal(answer, &a); err != nil {
 		return err
 	}
-	maps.DeleteFunc(a.Counters, func(f results.Figure, _ float64) bool { return !slices.Contains(counters, f) })
-	maps.DeleteFunc(a.Highest, func(g members.Gauge, _ float64) bool { return !slices.Contains(highest, g) })
-	maps.Copy(to.Counters, a.Counters)
-	maps.Copy(to.Gauges, a.Highest)
+	to.Counters = joined(to.Counters, a.Counters, counters)
+	to.Gauges = joined(to.Gauges, a.Gauges, gauges)
 	return nil
+}
+
+// joined returns own, with the known keys of measured.
+func joined[K comparable](own, measured map[K]float64, known []K) map[K]float64 {
+	all := map[K]float64{}
+	maps.Copy(all, own)
+	for _, key := range known {
+		if v, ok := measured[key]; ok {
+			all[key] = v
+		}
+	}
+	return all
 }

@@ -108,8 +108,8 @@ func TestSamplerMeasuresAProcess(t *testing.T) {
 		t.Errorf("got the counters %v, wanted %v", last.Counters, counters)
 	}
 	s.Network = false
-	if got := ask(t, server.URL, start).Counters; len(got) != 2 {
-		t.Errorf("got %v without a network of its own, wanted only those of storage", got)
+	if got := ask(t, server.URL, start).Counters; len(got) != 3 {
+		t.Errorf("got %v without a network of its own, wanted only those of its work and storage", got)
 	}
 }
 
@@ -127,7 +127,7 @@ func TestSamplerFindsTheNextProcess(t *testing.T) {
 	}
 	s.found = process.Other{PID: -1}
 	s.look(time.Now())
-	if got := s.Answer(time.Time{}); len(got.Counters) != 0 || len(got.Highest) != 0 {
+	if got := s.Answer(time.Time{}); len(got.Counters) != 0 || len(got.Gauges) != 0 {
 		t.Errorf("got %v of no process", got)
 	}
 	s.look(time.Now())

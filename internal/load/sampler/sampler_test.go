@@ -1,6 +1,7 @@
 package sampler
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -10,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
@@ -47,7 +49,7 @@ func TestHighestOfATime(t *testing.T) {
 		"less than a second": {3500 * time.Millisecond, map[members.Gauge]float64{members.GaugeMemoryHighest: 1000}},
 		"nothing":            {time.Minute, map[members.Gauge]float64{}},
 	} {
-		if diff := cmp.Diff(tc.want, s.Answer(start.Add(tc.from)).Highest); diff != "" {
+		if diff := cmp.Diff(tc.want, s.Answer(start.Add(tc.from)).Gauges); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
@@ -58,22 +60,22 @@ func TestSamplerForgets(t *testing.T) {
 	start := time.Now().Add(-2 * time.Hour)
 	s := &Sampler{}
 	looks(s, start, append([]look{{resident: 9}, {resident: 8}}, make([]look, kept-1)...)...)
-	if got := s.Answer(start).Highest[members.GaugeMemoryHighest]; got != 8 || len(s.ring) != kept {
+	if got := s.Answer(start).Gauges[members.GaugeMemoryHighest]; got != 8 || len(s.ring) != kept {
 		t.Errorf("the highest is %v of %d looks, wanted 8 of %d", got, len(s.ring), kept)
 	}
 }
 
-func TestAddIgnoresWhatNoSamplerServes(t *testing.T) {
+func TestAddKeepsWhatTheMemberServes(t *testing.T) {
 	text, err := json.Marshal(Answer{
 		Counters: map[results.Figure]float64{results.FigureCPUSeconds: 9, results.FigureStorageReadBytes: 4},
-		Highest:  map[members.Gauge]float64{members.GaugeStart: 1, members.GaugeMemoryHighest: 7},
+		Gauges:   map[members.Gauge]float64{members.GaugeDatabaseBytes: 1, members.GaugeStart: 1, members.GaugeMemoryHighest: 7},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := members.Sample{Counters: map[results.Figure]float64{results.FigureCPUSeconds: 1}, Gauges: map[members.Gauge]float64{members.GaugeStart: 5}}
 	want := members.Sample{
-		Counters: map[results.Figure]float64{results.FigureCPUSeconds: 1, results.FigureStorageReadBytes: 4},
+		Counters: map[results.Figure]float64{results.FigureCPUSeconds: 9, results.FigureStorageReadBytes: 4},
 		Gauges:   map[members.Gauge]float64{members.GaugeStart: 5, members.GaugeMemoryHighest: 7},
 	}
 	if err := Add(text, &got); err != nil || cmp.Diff(want, got) != "" {
@@ -81,6 +83,20 @@ func TestAddIgnoresWhatNoSamplerServes(t *testing.T) {
 	}
 	if Add([]byte("<html>"), &got) == nil {
 		t.Error("wanted an error of another document")
+	}
+}
+
+// A probe asks whether the member serves.
+func TestSamplerAnswersAProbe(t *testing.T) {
+	for want, s := range map[int]*Sampler{
+		http.StatusOK:                 {Ready: func(context.Context) bool { return true }},
+		http.StatusServiceUnavailable: {Ready: func(context.Context) bool { return false }},
+	} {
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, httptest.NewRequest(http.MethodGet, plan.ReadyPath, nil))
+		if w.Code != want {
+			t.Errorf("got the status %d, wanted %d", w.Code, want)
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/refused"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
@@ -235,6 +236,19 @@ func (f *Flags) UserBy() string {
 		return f.By(user)
 	}
 	return ""
+}
+
+// CheckStore refuses a user for a store that takes tokens, and the other way around.
+func (f *Flags) CheckStore(d spec.Datastore) error {
+	row, _ := cmp.Or(d, spec.DefaultDatastore).Store()
+	tokens := slices.Contains(row.Auth, plan.TokenFile)
+	switch {
+	case f.AuthDir != "" || f.UserBy() == "" || len(row.Auth) == 0 || tokens == (f.tokenFile != ""):
+		return nil
+	case tokens:
+		return fmt.Errorf("%s takes --token-file, not %s", row.Name, f.UserBy())
+	}
+	return fmt.Errorf("%s takes --user and --password, not --token-file", row.Name)
 }
 
 // TLS returns the certificates; nil without TLS.

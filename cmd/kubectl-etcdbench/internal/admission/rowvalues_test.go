@@ -15,13 +15,13 @@ import (
 // variants has a manifest of each workload.
 var variants = map[spec.Variant]string{
 	spec.VariantPut:                `{type: Put, put: {}}`,
-	spec.VariantRangeWhole:         `{type: Range, range: {}}`,
-	spec.VariantRangePages:         `{type: Range, range: {delivery: Pages, keysPerRequest: 10, keysPerPage: 5, keys: {count: 100}}}`,
-	spec.VariantRangeStream:        `{type: Range, range: {delivery: Stream, keysPerRequest: 10, keys: {count: 100}}}`,
-	spec.VariantMixed:              `{type: Mixed, mixed: {readPercent: 50}}`,
-	spec.VariantMixedInTransaction: `{type: Mixed, mixed: {readPercent: 50, inTransaction: true}}`,
+	spec.VariantRangeWhole:         `{type: Range, range: {consistency: CONSISTENCY}}`,
+	spec.VariantRangePages:         `{type: Range, range: {consistency: CONSISTENCY, delivery: Pages, keysPerRequest: 10, keysPerPage: 5, keys: {count: 100}}}`,
+	spec.VariantRangeStream:        `{type: Range, range: {consistency: CONSISTENCY, delivery: Stream, keysPerRequest: 10, keys: {count: 100}}}`,
+	spec.VariantMixed:              `{type: Mixed, mixed: {consistency: CONSISTENCY, readPercent: 50}}`,
+	spec.VariantMixedInTransaction: `{type: Mixed, mixed: {consistency: CONSISTENCY, readPercent: 50, inTransaction: true}}`,
 	spec.VariantDelete:             `{type: Delete, delete: {}}`,
-	spec.VariantTxnPuts:            `{type: Txn, txn: {putsPerTransaction: 2}}`,
+	spec.VariantTxnPuts:            `{type: Txn, txn: {putsPerTransaction: 2, keys: {count: 200}}}`,
 	spec.VariantTxnCompareAndSwap:  `{type: Txn, txn: {mode: CompareAndSwap}}`,
 	spec.VariantSTM:                `{type: STM, stm: {}}`,
 	spec.VariantLock:               `{type: Lock, lock: {}}`,
@@ -42,6 +42,12 @@ func valuesOf(t *testing.T, s *Schema[v1alpha1.EtcdBenchmark]) (all []value) {
 	all = append(all, sharing(enumOf(t, object, "load.transport"))...)
 	all = append(all, distributions(enumOf(t, object, "workload.put.keys.distribution"))...)
 	all = append(all, limits()...)
+	all = append(all, transactions()...)
+	all = append(all, consistencies(enumOf(t, object, "workload.range.consistency"))...)
+	all = append(all, leases()...)
+	all = append(all, contests()...)
+	all = append(all, simple("a session time-out", "spec.load.sessionTimeoutSeconds", "load.sessionTimeoutSeconds",
+		func(row spec.Store) bool { return row.SessionTimeout }, "load.sessionTimeoutSeconds", "1"))
 	all = append(all, targets(enumOf(t, object, "target.members"))...)
 	for _, name := range enumOf(t, object, "disturbances.type") {
 		kind := spec.DisturbanceType(name)
@@ -140,8 +146,8 @@ func sharing(transports []string) (all []value) {
 // distributions are all orders of keys, of all workloads that choose keys.
 func distributions(names []string) (all []value) {
 	for variant, settings := range map[spec.Variant]string{
-		spec.VariantPut: "put: {", spec.VariantRangeWhole: "range: {", spec.VariantMixed: "mixed: {readPercent: 50, ", spec.VariantDelete: "delete: {",
-		spec.VariantTxnPuts: "txn: {putsPerTransaction: 2, ", spec.VariantSTM: "stm: {", spec.VariantWatch: "watch: {", spec.VariantWatchGet: "watchGet: {",
+		spec.VariantPut: "put: {overwrite: true, ", spec.VariantRangeWhole: "range: {consistency: CONSISTENCY, ", spec.VariantMixed: "mixed: {consistency: CONSISTENCY, readPercent: 50, ",
+		spec.VariantDelete: "delete: {", spec.VariantTxnPuts: "txn: {putsPerTransaction: 2, overwrite: true, ", spec.VariantSTM: "stm: {", spec.VariantWatch: "watch: {", spec.VariantWatchGet: "watchGet: {",
 	} {
 		for _, name := range names {
 			if variant == spec.VariantDelete && name != "Sequential" && name != "Uniform" {
@@ -163,12 +169,12 @@ func distributions(names []string) (all []value) {
 // limits are lengths and numbers of keys, lengths of values, and loads that write keys again, on both sides of the limits
 // of every row.
 func limits() (all []value) {
-	puts := func(name, field, plan, keys, values, load string, within func(spec.KeyLimits) bool) {
+	puts := func(name, plan, keys, values, load string, within func(spec.KeyLimits) bool) {
 		edits := map[string]string{"workload": fmt.Sprintf("{type: Put, put: {keys: {%s}, values: {sizeBytes: %s}}}", keys, values), "load": load}
 		all = append(all, value{name, edits, func(d spec.Datastore, row spec.Store) []condition {
 			// A known store without puts refuses only the workload, not its settings, too.
 			puts := slices.Contains(row.Workloads, spec.VariantPut)
-			return []condition{{"spec.workload", "workload", puts}, {field, plan, within(row.Keys) || !puts && d != lake}}
+			return []condition{{"spec.workload", "workload", puts}, {"spec.workload", plan, within(row.Keys) || !puts && d != lake}}
 		}})
 	}
 	few := "{requests: 100}"
@@ -176,30 +182,117 @@ func limits() (all []value) {
 		row, _ := d.Store()
 		for _, more := range []int64{0, 1} {
 			if size := int64(row.Keys.MinSizeBytes) - more; size > 0 {
-				puts(fmt.Sprintf("keys of %d bytes", size), "spec.workload.put", "keys", fmt.Sprintf("count: 10, sizeBytes: %d", size), "1", "{requests: 10}",
+				puts(fmt.Sprintf("keys of %d bytes", size), "keys", fmt.Sprintf("count: 10, sizeBytes: %d", size), "1", "{requests: 10}",
 					func(l spec.KeyLimits) bool { return size >= int64(l.MinSizeBytes) && l.MaxCount > 0 })
 			}
 			if count := row.Keys.MaxCount + more; count > 1 && count <= spec.MaxKeys {
-				puts(fmt.Sprintf("%d keys", count), "spec.workload.put", "keys", fmt.Sprintf("count: %d, sizeBytes: 9", count), "1", few,
+				puts(fmt.Sprintf("%d keys", count), "keys", fmt.Sprintf("count: %d, sizeBytes: 9", count), "1", few,
 					func(l spec.KeyLimits) bool { return count <= l.MaxCount })
 			}
 			if size := int64(row.Keys.MaxValueBytes) + more; size > 1 && size <= spec.MaxRequestBytes {
-				puts(fmt.Sprintf("values of %d bytes", size), "spec.workload.put", "values.sizeBytes", "count: 1000", fmt.Sprint(size), few,
+				puts(fmt.Sprintf("values of %d bytes", size), "values.sizeBytes", "count: 1000", fmt.Sprint(size), few,
 					func(l spec.KeyLimits) bool { return size <= int64(l.MaxValueBytes) })
 			}
 		}
 	}
 	for name, settings := range map[string]string{"one key": "keysPerRequest: 1", "two keys": "keysPerRequest: 2", "names of keys": "keysOnly: true", "a number of keys": "countOnly: true"} {
-		edits := map[string]string{"workload": "{type: Range, range: {keys: {count: 10}, " + settings + "}}"}
+		edits := map[string]string{"workload": "{type: Range, range: {consistency: CONSISTENCY, keys: {count: 10}, " + settings + "}}"}
 		all = append(all, value{"reads of " + name, edits, func(d spec.Datastore, row spec.Store) []condition {
 			reads := slices.Contains(row.Workloads, spec.VariantRangeWhole)
 			return []condition{{"spec.workload", "workload", reads}, {"spec.workload.range", "workload.range", name == "one key" || row.Keys.Ranges || !reads && d != lake}}
 		}})
 	}
 	rewrites := func(l spec.KeyLimits) bool { return l.Rewrites }
-	puts("keys written again", "spec.load.requests", "load.requests", "count: 10", "1", "{requests: 11}", rewrites)
-	puts("a duration", "spec.load.requests", "load.requests", "count: 10", "1", "{durationSeconds: 1}", rewrites)
-	puts("a warm-up", "spec.load.requests", "load.warmupSeconds", "count: 100", "1", "{requests: 10, warmupSeconds: 1}", rewrites)
+	puts("keys in another order", "keys.distribution", "count: 100, distribution: Uniform", "1", few, rewrites)
+	puts("keys written again", "load.requests", "count: 10", "1", "{requests: 11}", rewrites)
+	puts("a duration", "load.requests", "count: 10", "1", "{durationSeconds: 1}", rewrites)
+	puts("a warm-up", "load.warmupSeconds", "count: 100", "1", "{requests: 10, warmupSeconds: 1}", rewrites)
+	return all
+}
+
+// transactions are transactions of puts, on both sides of the limits of every row.
+func transactions() (all []value) {
+	puts := func(name, settings string, within func(row spec.Store) bool, field, plan string) {
+		edits := map[string]string{"workload": "{type: Txn, txn: {" + settings + "}}"}
+		all = append(all, value{name, edits, func(d spec.Datastore, row spec.Store) []condition {
+			sends := slices.Contains(row.Workloads, spec.VariantTxnPuts)
+			return []condition{{"spec.workload", "workload", sends}, {field, plan, within(row) || !sends && d != lake}}
+		}})
+	}
+	for name, size := range map[string]struct{ puts, value int }{
+		"63 puts": {63, 256}, "64 puts": {64, 256}, "256 KiB": {256, 632}, "more than 256 KiB": {256, 633}, "10 MiB": {1000, 10_000},
+		"512 KiB in base64": {32, 11_994}, "more than 512 KiB in base64": {32, 11_995},
+	} {
+		settings := fmt.Sprintf("overwrite: true, putsPerTransaction: %d, keys: {count: 1000, sizeBytes: 8}, values: {sizeBytes: %d}", size.puts, size.value)
+		puts("transactions of "+name, settings, func(row spec.Store) bool {
+			return row.Keys.Txn.Accept(size.puts, spec.Keys{SizeBytes: 8}, spec.Values{SizeBytes: int32(size.value)})
+		}, "spec.workload.txn", "workload.txn")
+	}
+	rewrites := func(row spec.Store) bool { return row.Keys.Rewrites }
+	all2 := "putsPerTransaction: 2, values: {sizeBytes: 1}, keys: "
+	puts("transactions of keys written again", all2+"{count: 199}", rewrites, "spec.workload", "load.requests")
+	puts("transactions of keys in another order", all2+"{count: 200, distribution: Uniform}", rewrites, "spec.workload", "keys.distribution")
+	puts("transactions that overwrite", "overwrite: true, "+all2+"{count: 10, distribution: Uniform}", func(row spec.Store) bool { return row.Keys.Txn.MaxPuts > 0 }, "spec.workload.txn", "workload.txn")
+	return all
+}
+
+// consistencies are those of all reads.
+func consistencies(names []string) (all []value) {
+	for variant, settings := range map[spec.Variant]string{spec.VariantRangeWhole: "range: {", spec.VariantMixed: "mixed: {readPercent: 50, "} {
+		for _, name := range names {
+			edits := map[string]string{"workload": fmt.Sprintf("{type: %s, %sconsistency: %s}}", variant, settings, name)}
+			all = append(all, value{string(variant) + " " + name, edits, func(d spec.Datastore, row spec.Store) []condition {
+				reads := slices.Contains(row.Workloads, variant)
+				return []condition{{"spec.workload", "workload", reads},
+					{"spec.workload." + strings.ToLower(string(variant)) + ".consistency", "workload.consistency", slices.Contains(row.Consistencies, spec.Consistency(name)) || !reads && d != lake}}
+			}})
+		}
+	}
+	return all
+}
+
+// contests are numbers of names and of clients on a connection, on both sides of the limits of every row.
+func contests() (all []value) {
+	for kind, variant := range map[string]spec.Variant{"lock": spec.VariantLock, "election": spec.VariantElection} {
+		for _, size := range []struct{ names, clients, connections int32 }{{1000, 1000, 1000}, {1001, 1001, 1001}, {1, 400, 2}, {1, 401, 2}, {2, 20_000, 100}, {2, 20_001, 101}} {
+			edits := map[string]string{
+				"workload": fmt.Sprintf("{type: %s, %s: {names: %d}}", variant, kind, size.names),
+				"load":     fmt.Sprintf("{durationSeconds: 10, clients: %d, connections: %d}", size.clients, size.connections),
+			}
+			all = append(all, value{fmt.Sprintf("%v %s", variant, fmt.Sprint(size)), edits, func(d spec.Datastore, row spec.Store) []condition {
+				contends := slices.Contains(row.Workloads, variant)
+				within := row.Contest.Accept(int(size.names), int(size.clients), int(size.connections))
+				return []condition{{"spec.workload", "workload", contends}, {"spec.workload", "workload.names", within || !contends && d != lake},
+					{"spec.load.clients", "load.clients", row.Multiplexed || size.clients == size.connections}}
+			}})
+		}
+	}
+	return all
+}
+
+// leases are the times to live and the numbers of leases, on both sides of the limits of every row.
+func leases() (all []value) {
+	for _, n := range []int64{100_000, 100_001, spec.MaxLeases} {
+		for name, edits := range map[string]map[string]string{
+			"granted":                {"workload": "{type: Lease, lease: {operation: Grant}}", "load": fmt.Sprintf("{requests: %d}", n)},
+			"granted with a warm-up": {"workload": "{type: Lease, lease: {operation: Grant}}", "load": fmt.Sprintf("{requests: %d, warmupSeconds: 10, rate: {perSecond: 1000}}", n-10_000), "timeoutSeconds": "2000"},
+			"revoked":                {"workload": "{type: Lease, lease: {operation: Revoke}}", "load": fmt.Sprintf("{requests: %d}", n)},
+			"renewed":                {"workload": fmt.Sprintf("{type: Lease, lease: {operation: KeepAlive, keepAlive: {leases: %d}}}", n)},
+		} {
+			all = append(all, value{fmt.Sprintf("%d leases %s", n, name), edits, func(d spec.Datastore, row spec.Store) []condition {
+				grants := slices.Contains(row.Workloads, spec.VariantLeaseGrant)
+				return []condition{{"spec.workload", "workload", grants}, {"spec.workload.lease", "workload.lease", n <= row.MaxLeases || !grants && d != lake}}
+			}})
+		}
+	}
+	for _, seconds := range []int64{1, 9, 10, 86_400, 86_401, spec.MaxLeaseTTL} {
+		edits := map[string]string{"workload": fmt.Sprintf("{type: Lease, lease: {operation: Grant, ttlSeconds: %d}}", seconds)}
+		all = append(all, value{fmt.Sprintf("leases of %d s", seconds), edits, func(d spec.Datastore, row spec.Store) []condition {
+			grants := slices.Contains(row.Workloads, spec.VariantLeaseGrant)
+			within := seconds >= row.LeaseTTL.Least && seconds <= row.LeaseTTL.Most
+			return []condition{{"spec.workload", "workload", grants}, {"spec.workload.lease.ttlSeconds", "workload.lease.ttlSeconds", within || !grants && d != lake}}
+		}})
+	}
 	return all
 }
 

@@ -114,6 +114,7 @@ func TestAccessIsRefusedBeforeTheRun(t *testing.T) {
 		"two CAs":              {"--local --tls-dir=x --cacert=" + file, "--tls-dir and --cacert both give certificates"},
 		"two users":            {"--local --auth-dir=x --user=a:b", "--auth-dir and --user both give credentials"},
 		"a user and a token":   {"--local --token-file=x --user=a:b", "--token-file and --user both give credentials"},
+		"a token for etcd":     {"--local --token-file=x", "etcd takes --user and --password, not --token-file"},
 		"a missing file":       {"--local --cacert=" + file + "-missing", "--cacert " + file + "-missing cannot be read: no such file"},
 		"a switch":             {"--local --debug", "--debug: the client writes no log"},
 		"an empty file":        {"--local --cacert=" + file, "--cacert " + file + " is empty"},

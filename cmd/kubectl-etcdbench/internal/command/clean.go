@@ -153,6 +153,9 @@ func (f *cleanFlags) planTarget() (target plan.Target, err error) {
 	if files := given.TLS(); files != nil {
 		target.TLS = &plan.TLS{Given: files, ServerName: given.ServerName}
 	}
+	if err := given.CheckStore(target.Datastore); err != nil {
+		return target, err
+	}
 	if files := given.User(); files != nil {
 		target.Auth = &plan.Auth{Given: files}
 	}

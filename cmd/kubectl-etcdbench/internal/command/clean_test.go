@@ -9,6 +9,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
 )
 
 // A prefix whose UID belongs to an unfinished run of the cluster is never removed.
@@ -112,6 +113,8 @@ func TestCleanRefuses(t *testing.T) {
 		"no CA":            {[]string{"--endpoints", "https://127.0.0.1:1"}, "add --cacert"},
 		"no file":          {[]string{"--endpoints", "127.0.0.1:1", "--cacert", "/no/such/file"}, "/no/such/file"},
 		"nothing answers":  {[]string{"--endpoints", "127.0.0.1:1"}, "127.0.0.1:1"},
+		"no token":         {[]string{"--datastore", "Consul", "--endpoints", "127.0.0.1:1", "--user", "a:b"}, "Consul takes --token-file, not --user"},
+		"no user":          {[]string{"--datastore", "ZooKeeper", "--endpoints", "127.0.0.1:1", "--token-file", "/x"}, "ZooKeeper takes --user and --password, not --token-file"},
 		"a user, no reply": {[]string{"--endpoints", "127.0.0.1:1", "--user", "root:secret"}, "127.0.0.1:1"},
 	} {
 		c := call("", append([]string{"clean", "-n", ns}, tc.args...)...)
@@ -169,5 +172,12 @@ func TestCleanWithTLSAndAUser(t *testing.T) {
 		if !strings.Contains(c.err.String(), want) {
 			t.Errorf("%q: got %s", user, c.err)
 		}
+	}
+}
+
+// What this user may not read is never removed, although its owner is known.
+func TestCleanLeavesWhatItMayNotRead(t *testing.T) {
+	if got := (&owners{}).obstacle(ownership.Leftover{Owner: "a", Unread: true}); got == "" {
+		t.Error("wanted an obstacle, found none")
 	}
 }

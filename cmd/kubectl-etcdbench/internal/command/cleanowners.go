@@ -84,12 +84,12 @@ func (o *owners) without(err error) *owners {
 
 // endpoints returns the only target of runs whose keys may be left.
 func (o *owners) endpoints() ([]string, error) {
-	const add = "add --endpoints HOST:PORT,… with the members of the etcd"
+	const add = "add --endpoints HOST:PORT,… with its members"
 	switch {
 	case o.unlisted != nil:
-		return nil, fmt.Errorf("wanted an etcd, found none: %s. It could not be taken from a finished run, because no cluster answered with its runs: %w", add, o.unlisted)
+		return nil, fmt.Errorf("wanted the members of a target, found none: %s. It could not be taken from a finished run, because no cluster answered with its runs: %w", add, o.unlisted)
 	case len(o.targets) == 0:
-		return nil, fmt.Errorf("wanted an etcd, found none: %s. No finished run of the namespace %q has left keys", add, o.namespace)
+		return nil, fmt.Errorf("wanted the members of a target, found none: %s. No finished run of the namespace %q has left keys", add, o.namespace)
 	}
 	for _, other := range o.targets[1:] {
 		if !slices.Equal(other, o.targets[0]) {
@@ -102,6 +102,8 @@ func (o *owners) endpoints() ([]string, error) {
 // obstacle is why a prefix must not be removed; empty if it may.
 func (o *owners) obstacle(l ownership.Leftover) string {
 	switch run, known := o.runs[l.Owner]; {
+	case l.Unread:
+		return "this user may not read it"
 	case l.Owner == "":
 		return "no run owns it: it has no marker"
 	case known && !run.finished:

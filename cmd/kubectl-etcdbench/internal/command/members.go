@@ -3,6 +3,7 @@ package command
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/local"
 )
@@ -19,8 +21,8 @@ var memberFlags = []string{"members", "member-binary", "data-dir"}
 
 // addMembers defines memberFlags. where says when they can be used.
 func (f *runFlags) addMembers(flags *pflag.FlagSet, where string) {
-	flags.IntVar(&f.options.Members, "members", 0, where+"start `N` etcd members (1 to 9), processes of their own on this machine, and send the load to them. They end with the run")
-	flags.StringArrayVar(&f.binaries, "member-binary", nil, "with --members or spec.target.ephemeral: start the etcd in this `FILE`, not the one in this command. TARGET=FILE is for one target of a suite")
+	flags.IntVar(&f.options.Members, "members", 0, where+"start `N` members (1 to 9), processes of their own on this machine, and send the load to them. They end with the run")
+	flags.StringArrayVar(&f.binaries, "member-binary", nil, "with --members or spec.target.ephemeral: start the etcd in this `FILE`, not the one in this command; for other stores, their consul or zkServer.sh. TARGET=FILE is for one target of a suite")
 	flags.StringVar(&f.options.DataDir, "data-dir", "", "with --members or spec.target.ephemeral: keep the members' data in a new folder in this `FOLDER`; the folder for temporary files if not set")
 }
 
@@ -66,12 +68,22 @@ func (f *runFlags) readPrograms() error {
 	return nil
 }
 
-// checkPrograms wants each target of --member-binary to be one of these. A manifest of one run has none.
+// checkPrograms wants each target of --member-binary to be one of these, and a FILE without a target to be for one store. A
+// manifest of one run has no targets.
 func (f *runFlags) checkPrograms(targets []v1alpha1.SuiteTarget) error {
 	for name := range f.programs {
 		if name != "" && !slices.ContainsFunc(targets, func(t v1alpha1.SuiteTarget) bool { return t.Name == name }) {
 			return fmt.Errorf("--member-binary: the manifest has no target %s in spec.targets", name)
 		}
+	}
+	stores := map[spec.Datastore]bool{}
+	for _, t := range targets {
+		if f.programs[t.Name] == "" {
+			stores[t.Target.Datastore] = true
+		}
+	}
+	if f.programs[""] != "" && len(stores) > 1 {
+		return fmt.Errorf("--member-binary FILE is for targets of one store, and the suite has targets of %q: give --member-binary TARGET=FILE for each target", slices.Sorted(maps.Keys(stores)))
 	}
 	return nil
 }
@@ -79,6 +91,7 @@ func (f *runFlags) checkPrograms(targets []v1alpha1.SuiteTarget) error {
 // optionsOf are the options of a run at a target of a suite; "" if the manifest is one run.
 func (f *runFlags) optionsOf(target v1alpha1.EntryName) local.Options {
 	o := f.options
+	o.Target = target
 	if o.MemberBinary = f.programs[target]; o.MemberBinary == "" {
 		o.MemberBinary = f.programs[""]
 	}

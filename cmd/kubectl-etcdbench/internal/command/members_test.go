@@ -93,7 +93,13 @@ func TestFlagsAboutMembersAreRefused(t *testing.T) {
 	must(t, os.Symlink(program, link))
 	const old, recent = `{name: old, target: {ephemeral: {image: "etcd:v3.6"}}}`, `{name: recent, target: {ephemeral: {image: "etcd:v3.7"}}}`
 	images := strings.Replace(smallSuite, `{name: etcd, target: {endpoints: ["127.0.0.1:2379"]}}`, old+"\n  - "+recent, 1)
+	const stores = "{name: e, target: {ephemeral: {image: e}}}\n  - {name: c, target: {datastore: Consul, ephemeral: {image: c}}}"
+	twoStores := strings.Replace(smallSuite, `{name: etcd, target: {endpoints: ["127.0.0.1:2379"]}}`, stores, 1)
 	for name, tc := range map[string]struct{ stdin, args, want string }{
+		"two stores":             {twoStores, "", "--member-binary c=FILE"},
+		"two stores, members":    {twoStores, "--members 1", "--member-binary c=FILE"},
+		"one program for stores": {twoStores, "--members 1 --member-binary " + program, "--member-binary TARGET=FILE"},
+		"a program of one store": {twoStores, "--member-binary e=" + program, "--member-binary c=FILE"},
 		// Both would run the same program, and be compared as two versions.
 		"two images":             {images, "", "give each target its --member-binary"},
 		"no members, a program":  {puts, "--member-binary " + program, "are for members that the command starts: add --members"},
@@ -106,7 +112,7 @@ func TestFlagsAboutMembersAreRefused(t *testing.T) {
 		"no such folder":         {puts, "--members 1 --data-dir /no/such/folder", "--data-dir: wanted a folder"},
 		"a file, no folder":      {puts, "--members 1 --data-dir " + program, "--data-dir: wanted a folder"},
 		"a read-only folder":     {twoTargets, "--members 1 --member-binary other=" + program + " --data-dir /proc", "--data-dir: wanted a folder"},
-		"no such program":        {puts, "--members 1 --member-binary /no/such/etcd", "--member-binary: wanted an etcd that can be started: "},
+		"no such program":        {puts, "--members 1 --member-binary /no/such/etcd", "--member-binary: wanted a program that can be started: "},
 		"no program":             {puts, "--members 1 --member-binary=", "wanted a file"},
 		"no program of a target": {twoTargets, "--members 1 --member-binary=other=", "wanted a file"},
 		"two programs":           {puts, "--members 1 --member-binary a --member-binary b", "the second one for the same target"},

@@ -77,9 +77,9 @@ func (f *runFlags) checkTargets(targets []v1alpha1.SuiteTarget) error {
 	case f.options.Members == 0 && len(f.access.Endpoints) == 0 && !slices.ContainsFunc(targets, described):
 		return nil
 	case f.options.Members == 0 && len(f.access.Endpoints) == 0:
-		return fmt.Errorf("on this machine, some of the %d targets of the suite would be the same, because image, resources, storage and placement of spec.targets[].target.ephemeral need a cluster: give each target its --member-binary TARGET=PATH, or run the suite in a cluster", n)
+		return fmt.Errorf("on this machine, some of the %d targets of the suite would be the same, because image, resources, storage and placement of spec.targets[].target.ephemeral need a cluster: give each target its --member-binary TARGET=FILE, or run the suite in a cluster", n)
 	}
-	return fmt.Errorf("--members and --endpoints replace the addresses of all %d targets of the suite, so that all would be the same: remove the flag, give each target its --member-binary TARGET=PATH, or leave one target", len(targets))
+	return fmt.Errorf("--members and --endpoints replace the addresses of all %d targets of the suite, so that all would be the same: remove the flag, give each target its --member-binary TARGET=FILE, or leave one target", len(targets))
 }
 
 // checked returns the admitted suite of a manifest if all of its cells can run.
@@ -133,6 +133,9 @@ func (f *runFlags) differ(targets []v1alpha1.SuiteTarget) bool {
 	seen, same := map[string]bool{}, firstNames{}
 	for _, t := range targets {
 		key := fmt.Sprint(t.Target.Members, ptr.Deref(t.Target.MemberIndex, -1), same.of(f.optionsOf(t.Name).MemberBinary))
+		if len(f.access.Endpoints) == 0 {
+			key += string(t.Target.Datastore)
+		}
 		if e := t.Target.Ephemeral; e != nil && len(f.access.Endpoints) == 0 {
 			key += fmt.Sprint(e.Settings)
 			if f.options.Members == 0 {

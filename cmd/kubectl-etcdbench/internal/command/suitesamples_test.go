@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
@@ -38,10 +39,18 @@ func readSample(t *testing.T, file string, into any) {
 	}
 }
 
-// shrink leaves a suite fewer requests, fewer clients and no more rounds than its comparison needs.
+// shrink leaves a suite its targets of etcd, fewer requests, fewer clients and no more rounds than its comparison needs.
 func shrink(s *v1alpha1.EtcdBenchmarkSuiteSpec, endpoints []string) {
+	s.Targets = slices.DeleteFunc(s.Targets, func(t v1alpha1.SuiteTarget) bool {
+		other := t.Target.Datastore != "" && t.Target.Datastore != spec.Etcd
+		if other {
+			s.Exclude = slices.DeleteFunc(s.Exclude, func(e v1alpha1.SuiteExclusion) bool { return e.Target == t.Name })
+		}
+		return other
+	})
 	for i := range s.Loads {
 		l := &s.Loads[i].Load
+		l.SessionTimeoutSeconds = nil
 		l.Clients, l.Connections, l.WarmupSeconds, l.DurationSeconds, l.Requests = min(l.Clients, 10), min(l.Connections, 10), 0, nil, new(int64(100))
 	}
 	if f := s.Search; f != nil {

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/access"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
 )
@@ -86,6 +87,10 @@ func (f *runFlags) setTarget(m *manifest.Manifest) error {
 		return f.access.CheckOwn()
 	}
 	if err := f.checkEndpoints(m); err != nil {
+		return err
+	}
+	store, _ := m.Text("spec.target.datastore")
+	if err := f.access.CheckStore(spec.Datastore(store)); err != nil {
 		return err
 	}
 	f.options.TLS, f.options.User = f.access.TLS(), f.access.User()

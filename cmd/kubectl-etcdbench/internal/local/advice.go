@@ -7,10 +7,10 @@ import (
 // advice replaces the operator's advice on a load generator that was the limit: on this machine spec.pod has no effect.
 var advice = map[v1alpha1.ValidityCause]string{
 	v1alpha1.CauseThrottled: "Run the command without a CPU quota.",
-	v1alpha1.CauseBusy:      "Run the command on a machine that has more processors and runs no etcd member.",
+	v1alpha1.CauseBusy:      "Run the command on a machine that has more processors and runs no member of the target.",
 	v1alpha1.CauseLoop:      "Run the command on a machine that has faster processors.",
 	v1alpha1.CauseLate:      "Run the command on a machine that has little other load.",
-	v1alpha1.CauseDelayed:   "Run the command on a machine that has little other load and runs no etcd member.",
+	v1alpha1.CauseDelayed:   "Run the command on a machine that has little other load and runs no member of the target.",
 }
 
 // loadAdvice is the advice to runs that choose their own load. A profile, or a number of nodes, fixes it.

@@ -10,8 +10,10 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/supervisor"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/ephemeral"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
@@ -30,9 +32,10 @@ func (o Options) of(run *v1alpha1.EtcdBenchmark) Options {
 }
 
 // start starts the members of a run.
-func (o Options) start(ctx context.Context) (*supervisor.Cluster, error) {
-	o.Notice(fmt.Sprintf("Starting %s on this machine.", text.Plural(o.Members, "etcd member")))
-	config := supervisor.Config{Members: o.Members, Program: o.MemberBinary, DataDir: o.dataDir(), Settings: map[string]string{}}
+func (o Options) start(ctx context.Context, datastore spec.Datastore) (*supervisor.Cluster, error) {
+	store, _ := ephemeral.Of(datastore)
+	o.Notice(fmt.Sprintf("Starting %s on this machine.", text.Plural(o.Members, store.Name+" member")))
+	config := supervisor.Config{Store: datastore, Members: o.Members, Program: o.MemberBinary, DataDir: o.dataDir(), Settings: map[string]string{}}
 	if o.described != nil {
 		for name, value := range o.described.Settings {
 			config.Settings[name] = string(value)

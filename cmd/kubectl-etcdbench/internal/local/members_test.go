@@ -73,7 +73,7 @@ func TestWarningsAboutMembers(t *testing.T) {
 // The members that a manifest describes start here with their settings. What only a cluster has is a warning.
 func TestDescribedMembers(t *testing.T) {
 	t.Setenv("TMPDIR", etcdtest.DataDir(t))
-	described := &v1alpha1.EphemeralTarget{Replicas: 1, Image: "example.org/etcd:1", Settings: map[string]v1alpha1.EtcdSetting{"quota-backend-bytes": "123456789"}, Storage: &v1alpha1.MemberStorage{}, KeepSeconds: 60}
+	described := &v1alpha1.EphemeralTarget{Replicas: 1, Image: "example.org/etcd:1", Settings: map[string]v1alpha1.MemberSetting{"quota-backend-bytes": "123456789"}, Storage: &v1alpha1.MemberStorage{}, KeepSeconds: 60}
 	fingerprints := map[string]bool{}
 	for members, want := range map[int]int32{0: 1, 2: 2, 1: 1} {
 		described := described.DeepCopy()

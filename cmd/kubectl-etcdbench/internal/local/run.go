@@ -50,7 +50,7 @@ func Run(ctx context.Context, run *v1alpha1.EtcdBenchmark, o Options) (report []
 	}
 	c := &controller{run: run, options: o.of(run)}
 	if c.options.Members > 0 {
-		if c.own, err = c.options.start(ctx); err != nil {
+		if c.own, err = c.options.start(ctx, run.Spec.Target.Datastore); err != nil {
 			return nil, err
 		}
 		defer func() { err = errors.Join(err, c.own.Close()) }()

@@ -340,6 +340,9 @@ func TestValidate(t *testing.T) {
 	endpoints := at("etcd:2379")
 	withTLS := func(run *v1alpha1.EtcdBenchmark) { run.Spec.Target.TLS = &v1alpha1.TargetTLS{SecretName: "certs"} }
 	withAuth := func(run *v1alpha1.EtcdBenchmark) { run.Spec.Target.Auth = &v1alpha1.TargetAuth{SecretName: "user"} }
+	on := func(store spec.Datastore) func(*v1alpha1.EtcdBenchmark) {
+		return func(run *v1alpha1.EtcdBenchmark) { run.Spec.Target.Datastore = store }
+	}
 	certificates := plan.Given{plan.CAFile: {Path: filepath.Join(etcdtest.NewAuthority(t).SecretDir(t), plan.CAFile)}}
 	cases := map[string]struct {
 		run     *v1alpha1.EtcdBenchmark
@@ -351,7 +354,11 @@ func TestValidate(t *testing.T) {
 		"service, with members":       {mixed(), Options{Members: 3}, ""},
 		"too many members":            {mixed(), Options{Members: 10}, "1 to 9"},
 		"negative members":            {mixed(), Options{Members: -1}, "1 to 9"},
-		"a program that is missing":   {mixed(), Options{Members: 1, MemberBinary: "/no/such/etcd"}, "--member-binary: wanted an etcd that can be started: "},
+		"a program that is missing":   {mixed(), Options{Members: 1, MemberBinary: "/no/such/etcd"}, "--member-binary: wanted a program that can be started: "},
+		"ZooKeeper in a cluster":      {mixed(on(spec.ZooKeeper)), Options{}, "or start members with --members 3"},
+		"Consul without its program":  {mixed(on(spec.Consul)), Options{Members: 1}, "members of Consul need its program: give it with --member-binary FILE, for example --member-binary consul"},
+		"Consul with its program":     {mixed(on(spec.Consul)), Options{Members: 1, MemberBinary: os.Args[0]}, ""},
+		"a store that is not started": {mixed(on(spec.Kine)), Options{Members: 1, MemberBinary: os.Args[0]}, "--members starts no kine"},
 		"certificates without folder": {mixed(endpoints, withTLS), Options{}, "--tls-dir"},
 		"certificates are given":      {mixed(endpoints, withTLS), Options{TLS: certificates}, ""},
 		"certificates are damaged":    {mixed(endpoints, withTLS), Options{TLS: plan.Given{plan.CAFile: {Name: "--cacert x", Content: "x"}}}, "--cacert x"},

@@ -14,6 +14,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/supervisor"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/ephemeral"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
@@ -22,9 +23,11 @@ const MaxMembers = 9
 
 // Options replace what a cluster provides.
 type Options struct {
-	// Members is the number of etcd members to start as the target; 0 uses spec.target.
+	// Members is the number of members to start as the target; 0 uses spec.target.
 	Members int
-	// MemberBinary is the etcd of these members; empty is the one in this program.
+	// Target is the name of the target in a suite; empty without one.
+	Target v1alpha1.EntryName
+	// MemberBinary is the program of these members; empty is the etcd in this program.
 	MemberBinary string
 	// DataDir is the folder for their data; empty is that for temporary files.
 	DataDir string
@@ -45,21 +48,23 @@ func (o Options) Validate(run *v1alpha1.EtcdBenchmark) error {
 	t := run.Spec.Target
 	row, _ := t.Datastore.Store()
 	own := o.Members > 0 || t.Ephemeral != nil
+	store, startable := ephemeral.Of(t.Datastore)
 	switch {
 	case o.Members < 0 || o.Members > MaxMembers:
 		return fmt.Errorf("--members: wanted 1 to %d, found %d", MaxMembers, o.Members)
 	case own && o.MemberBinary != "" && whyNoProgram(o.MemberBinary) != nil:
-		return fmt.Errorf("--member-binary: wanted an etcd that can be started: %w", whyNoProgram(o.MemberBinary))
+		return fmt.Errorf("--member-binary: wanted a program that can be started: %w", whyNoProgram(o.MemberBinary))
 	case own && o.DataDir != "" && whyNoFolder(o.DataDir) != nil:
 		return fmt.Errorf("--data-dir: wanted a folder in which members can keep their data: %w", whyNoFolder(o.DataDir))
 	case !own && (o.MemberBinary != "" || o.DataDir != ""):
 		return errors.New("--member-binary and --data-dir are for members that the command starts: add --members, or describe members in spec.target.ephemeral")
 	case own && t.MemberIndex != nil && int(*t.MemberIndex) >= o.of(run).Members:
 		return fmt.Errorf("spec.target.memberIndex is %d, and --members starts %d: wanted 0 to %d", *t.MemberIndex, o.Members, o.Members-1)
-	case own && t.Datastore != spec.Etcd:
-		return fmt.Errorf("--members starts etcd, and spec.target.datastore is %s: "+
-			"give the addresses of its servers with --endpoints host:port,…", t.Datastore)
-	case t.Datastore != spec.Etcd && len(t.Endpoints) == 0:
+	case own && !startable:
+		return fmt.Errorf("--members starts no %s: give the addresses of its servers with --endpoints host:port,…", row.Name)
+	case own && !store.Embedded && o.MemberBinary == "":
+		return fmt.Errorf("members of %s need its program: give it with --member-binary %sFILE, for example --member-binary %[2]s%s", store.Name, o.named(), store.Program)
+	case !startable && len(t.Endpoints) == 0:
 		return fmt.Errorf("spec.target.%s can be resolved only in a cluster: give the servers' addresses with --endpoints host:port,…", unresolvable(t))
 	case !own && len(t.Endpoints) == 0:
 		return fmt.Errorf("spec.target.%s can be resolved only in a cluster: "+
@@ -79,6 +84,14 @@ func (o Options) Validate(run *v1alpha1.EtcdBenchmark) error {
 		given.Auth = &plan.Auth{}
 	}
 	return datastore.CheckCredentials(o.access(given))
+}
+
+// named precedes the program of a suite's target.
+func (o Options) named() string {
+	if o.Target == "" {
+		return ""
+	}
+	return string(o.Target) + "="
 }
 
 func whyNoProgram(file string) error {
@@ -152,7 +165,7 @@ func (o Options) warnings(run *v1alpha1.EtcdBenchmark, shared bool) (all []strin
 		all = append(all, "Members that the command starts have neither TLS nor users: spec.target.tls and spec.target.auth were not used.")
 	}
 	if supervisor.IsInMemory(o.dataDir()) {
-		all = append(all, "the members' data is not durable, because it lies in memory ("+o.dataDir()+"): an etcd on a disk is slower")
+		all = append(all, "the members' data is not durable, because it lies in memory ("+o.dataDir()+"): a store on a disk is slower")
 	}
 	return all
 }

@@ -104,7 +104,9 @@ func addExtremes(all map[string]plotted, name string, unit Unit, values []float6
 	h := Heatmap{About: id, Interval: 1, Lines: []TimeLine{{Label: "p50", Values: values}, {Label: "p99", Values: values}}, Bands: []Band{{0, 10, []uint64{1}}, {10, 1e12, []uint64{0, math.MaxUint64}}}}
 	o := OverTime{About: id, Interval: 1, Unit: unit, Lines: []TimeLine{{Label: label(1), Values: values}, {Label: label(0), Values: values, At: values}}}
 	s := Spectrum{About: id, Ratio: unit == Percent, Lines: []SpectrumLine{{Label: label(0)}, {Label: label(1), Group: -7}}}
+	c := Curves{About: id, Unit: unit, Axis: label(3), Over: label(4), Lines: []CurveLine{{Label: label(0)}, {Label: label(1)}}}
 	for i, v := range values {
+		c.Lines[i%2].Points = append(c.Lines[i%2].Points, CurvePoint{At: v, Value: v, Low: v / 2, High: v * 2, Open: i%3 == 0})
 		k.Points = append(k.Points, KneePoint{Offered: v, Achieved: v, P50: v, P99: 2 * v, Verdict: Open, Label: label(i), AtLeast: true})
 		d.Rounds = append(d.Rounds, DotRound{Label: label(i), Baseline: v, Candidate: 1.1 * v})
 		b.Rows = append(b.Rows, BarRow{Label: label(i), Value: v, Low: v / 2, High: v * 2, Class: -i})
@@ -112,7 +114,7 @@ func addExtremes(all map[string]plotted, name string, unit Unit, values []float6
 		o.Marks = append(o.Marks, Mark{At: v, Until: v * 2, Label: label(i)})
 		s.Lines[0].Points = append(s.Lines[0].Points, SpectrumPoint{v, v}, SpectrumPoint{1 - math.Pow(10, -float64(i)), v})
 	}
-	for kind, p := range map[string]plotted{"knee": k, "dots": d, "bars": b, "forest": f, "heatmap": h, "over time": o, "spectrum": s} {
+	for kind, p := range map[string]plotted{"knee": k, "dots": d, "bars": b, "forest": f, "heatmap": h, "over time": o, "spectrum": s, "curves": c} {
 		all[kind+", "+name] = p
 	}
 }

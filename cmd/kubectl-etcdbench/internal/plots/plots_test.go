@@ -181,6 +181,7 @@ func TestWithoutData(t *testing.T) {
 		"spectrum": Spectrum{}, "spectrum of unknowns": Spectrum{Lines: []SpectrumLine{{Points: []SpectrumPoint{{0.5, math.NaN()}}}}},
 		"over time": OverTime{}, "over time of unknowns": OverTime{Lines: []TimeLine{{Values: nan}}, Stalls: []bool{true}},
 		"heatmap": Heatmap{}, "heatmap of zeros": Heatmap{Bands: []Band{{0, 1, []uint64{0}}}, Lines: []TimeLine{{Values: nan}}}, "dots": Dots{}, "dots of unknowns": Dots{Rounds: make([]DotRound, 3)},
+		"curves": Curves{}, "curves of unknowns": Curves{Lines: []CurveLine{{Points: []CurvePoint{{At: 1, Value: math.NaN()}}}}},
 		"bars": Bars{}, "bars of zeros": Bars{Rows: make([]BarRow, 2)},
 	} {
 		texts := parsed(t, p.SVG()).all("text")

@@ -149,11 +149,25 @@ func sampleBars() Bars {
 	return b
 }
 
+func sampleCurves() Curves {
+	c := Curves{About: about("curves"), Unit: PerSecond, Axis: "throughput", Over: "clients"}
+	for i, label := range []string{"etcd", "zookeeper", "consul"} {
+		line := CurveLine{Label: label}
+		for k, clients := range []float64{1, 10, 100, 1000} {
+			v := []float64{600, 5400, 21_000, 24_500}[k] / float64(i+1)
+			line.Points = append(line.Points, CurvePoint{At: clients, Value: v, Low: v * 0.9, High: v * 1.1, Open: k == 3})
+		}
+		c.Lines = append(c.Lines, line)
+	}
+	return c
+}
+
 func samples() map[string]plotted {
 	return map[string]plotted{
 		"forest": sampleForest(), "knee": sampleKnee(), "spectrum": sampleSpectrum(false), "ratio": sampleSpectrum(true),
 		"throughput over time": sampleOverTime(PerSecond), "latency over time": sampleOverTime(Microseconds),
 		"heatmap": sampleHeatmap(36), "dots": sampleDots(), "bars": sampleBars(),
+		"curves": sampleCurves(),
 	}
 }
 

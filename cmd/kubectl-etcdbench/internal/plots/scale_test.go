@@ -130,6 +130,7 @@ func TestReadouts(t *testing.T) {
 		"4: etcd 3.6.5 unknown, etcd 3.7.0-rc.1 4.4ms":        sampleDots(),
 		"put256-c100, p99 of Put: +38 % (+21 % to +57 %), beyond the tolerance of +10 %": sampleForest(),
 		"v36-put256-c100: 6,462/s (6,138/s to 6,720/s)":                                  sampleBars(),
+		"100: etcd 21,000/s, zookeeper 10,500/s, consul 7,000/s":                         sampleCurves(),
 		"50 %: x 2ms":                      Spectrum{About: about("s"), Lines: []SpectrumLine{{Label: "x", Points: []SpectrumPoint{{0, 1000}, {0.5, 2000}, {0.99, 5000}}}}},
 		"0s: p50 1ms, p99 5ms, 3 requests": Heatmap{About: about("h"), Lines: []TimeLine{{Label: "p50", Values: []float64{1000}}, {Label: "p99", Values: []float64{5000}}}, Bands: []Band{{0, 1000, []uint64{1}}, {1000, 9000, []uint64{2}}}},
 	} {

@@ -91,6 +91,15 @@ func ranked(r *results.OperationResult) distribution {
 	}}
 }
 
+// withFailed also has failed requests, above all others.
+func withFailed(r *results.OperationResult) distribution {
+	all := r.Judged()
+	return distribution{all.Count(), func(q float64) (time.Duration, bool, bool) {
+		v, known := all.Quantile(q)
+		return v.Duration, v.AtLeast, known
+	}}
+}
+
 func plain(h *results.Histogram) distribution {
 	return distribution{h.Count(), func(q float64) (time.Duration, bool, bool) {
 		v, known := h.Quantile(q)

@@ -29,12 +29,23 @@ func suitePage(d *Document) Page {
 	p.add(
 		Section{ID: "comparisons", Title: "Comparisons", Plots: comparisonPlots(d), Blocks: comparisonBlocks(s, blocks)},
 		Section{ID: "results", Title: resultsTitle(s), Blocks: of(blocks, render.PartNumbers), Plots: slices.Concat(kneePlots(s), cellPlots(s))},
+		explained("clients", "Over clients", ofPoints, clientPlots(d), errorBlocks(d)...),
+		explained("best", "The best run of each", ofBest, bestPlots(d)),
 		Section{ID: "distributions", Title: "The distributions of the worst comparison", Plots: worstSpectra(d)},
 		Section{ID: "problems", Title: "Runs with a problem", Blocks: of(blocks, render.PartProblems)},
 		Section{ID: "warnings", Title: "Warnings", Blocks: of(blocks, render.PartWarnings)},
 	)
 	p.add(runDetails(d)...)
 	return p
+}
+
+// explained is a section of plots below a sentence about all of them, and more blocks.
+func explained(id, title, sentence string, plots []Plot, more ...render.Block) Section {
+	s := Section{ID: id, Title: title, Plots: plots}
+	if len(plots) > 0 {
+		s.Blocks = append([]render.Block{{Text: sentence}}, more...)
+	}
+	return s
 }
 
 // suiteManifest is the manifest of a suite. One that was stopped would be refused with that field.

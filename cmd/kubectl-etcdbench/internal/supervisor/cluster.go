@@ -8,18 +8,18 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/util/rand"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/ephemeral"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/freeport"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
@@ -30,18 +30,18 @@ const (
 	portAttempts = 3
 	// defaultStartLimit is more than members on a slow disk need.
 	defaultStartLimit = time.Minute
-	// healthInterval is how often a member that starts is asked whether it serves.
-	healthInterval = 20 * time.Millisecond
 )
 
 // Config says which members to start.
 type Config struct {
 	Members int
-	// Program is an etcd; empty is this program, which has one.
+	// Store is their store; empty is etcd.
+	Store spec.Datastore
+	// Program is its executable; empty is this program, which has an etcd.
 	Program string
 	// DataDir is the folder in which the members get a new one.
 	DataDir string
-	// Settings are flags of etcd by name.
+	// Settings are the settings of the store by name.
 	Settings map[string]string
 	// StartLimit is how long they may take until all serve; 0 is a minute.
 	StartLimit time.Duration
@@ -55,6 +55,7 @@ type Cluster struct {
 	// dir has the data of the members.
 	dir string
 
+	store      ephemeral.Store
 	supervisor *exec.Cmd
 	// hold is the pipe that keeps the members.
 	hold io.Closer
@@ -67,15 +68,19 @@ type Cluster struct {
 	ended []Ended
 }
 
-// Start starts members on free loopback ports, with etcd's default settings, and waits until they serve.
+// Start starts members on free loopback ports, with the default settings of their store, and waits until they serve.
 func Start(ctx context.Context, c Config) (*Cluster, error) {
+	store, ok := ephemeral.Of(c.Store)
+	if !ok {
+		return nil, fmt.Errorf("wanted a store whose members can be started, found %q", c.Store)
+	}
 	for attempt := 1; ; attempt++ {
-		cluster, err := start(ctx, c)
+		cluster, err := start(ctx, store, c)
 		if err == nil {
 			return cluster, nil
 		}
 		if attempt == portAttempts || ctx.Err() != nil || !isPortTaken(err) {
-			return nil, fmt.Errorf("starting %s: %w", text.Plural(c.Members, "etcd member"), err)
+			return nil, fmt.Errorf("starting %s: %w", text.Plural(c.Members, store.Name+" member"), err)
 		}
 	}
 }
@@ -85,8 +90,8 @@ func isPortTaken(err error) bool {
 	return strings.Contains(err.Error(), "address already in use") || strings.Contains(err.Error(), "Only one usage of each socket address")
 }
 
-func start(ctx context.Context, config Config) (*Cluster, error) {
-	c := &Cluster{dir: filepath.Join(config.DataDir, "etcdbench-members-"+rand.String(10)), read: make(chan struct{})}
+func start(ctx context.Context, store ephemeral.Store, config Config) (*Cluster, error) {
+	c := &Cluster{store: store, dir: filepath.Join(config.DataDir, "etcdbench-members-"+rand.String(10)), read: make(chan struct{})}
 	o, err := c.order(config)
 	if err != nil {
 		return nil, err
@@ -127,19 +132,29 @@ func (c *Cluster) order(config Config) (o order, err error) {
 		}
 		first = []string{asMember}
 	}
-	addresses, err := freeport.Addresses(2 * config.Members)
+	const portsOfEach = 3
+	addresses, err := freeport.Addresses(portsOfEach * config.Members)
 	if err != nil {
 		return o, err
 	}
 	c.Endpoints = addresses[:config.Members]
+	// Consul gossips over UDP.
+	freeport.LeaveUDP(addresses[2*config.Members:]...)
 	members := make([]ephemeral.Member, config.Members)
 	for i := range members {
 		host, client, _ := net.SplitHostPort(addresses[i])
 		_, peer, _ := net.SplitHostPort(addresses[config.Members+i])
-		members[i] = ephemeral.Member{Name: NameOf(i), Listen: host, Host: host, ClientPort: client, PeerPort: peer, DataDir: filepath.Join(c.dir, NameOf(i))}
+		_, mesh, _ := net.SplitHostPort(addresses[2*config.Members+i])
+		dir := filepath.Join(c.dir, NameOf(i))
+		members[i] = ephemeral.Member{
+			Index: strconv.Itoa(i), Name: NameOf(i), Listen: host, Host: host,
+			Ports: ephemeral.Ports{Client: client, Peer: peer, Mesh: mesh}, DataDir: dir, ConfigDir: dir,
+		}
 	}
 	for _, m := range members {
-		o.Args = append(o.Args, slices.Concat(first, ephemeral.Etcd(m, members, filepath.Base(c.dir), config.Settings)))
+		p := c.store.Start(m, members, filepath.Base(c.dir), config.Settings)
+		p.Args = slices.Concat(first, p.Args)
+		o.Members = append(o.Members, p)
 	}
 	return o, nil
 }
@@ -222,50 +237,6 @@ func (c *Cluster) Ended() []Ended {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	return slices.Clone(c.ended)
-}
-
-// errLate: the members run and do not serve in time.
-var errLate = errors.New("the members did not serve in time")
-
-// awaitReady waits until all members serve. It returns the first one that did not if the time is up.
-func (c *Cluster) awaitReady(ctx context.Context, limit time.Duration) (late int, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, errLate)
-	defer cancel()
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Second}
-	group, ctx := errgroup.WithContext(ctx)
-	serve := make([]bool, len(c.Endpoints))
-	for i, e := range c.Endpoints {
-		group.Go(func() error {
-			err := awaitHealthy(ctx, &client, "http://"+e+"/health")
-			serve[i] = err == nil
-			return err
-		})
-	}
-	err = group.Wait()
-	return slices.Index(serve, false), err
-}
-
-// awaitHealthy returns when a member answers that its cluster has a leader.
-func awaitHealthy(ctx context.Context, client *http.Client, url string) error {
-	ticker := time.NewTicker(healthInterval)
-	defer ticker.Stop()
-	for {
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-		if err != nil {
-			return err
-		}
-		if answer, err := client.Do(request); err == nil {
-			_ = answer.Body.Close()
-			if answer.StatusCode == http.StatusOK {
-				return nil
-			}
-		}
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
 }
 
 // Close ends the members and removes their data.

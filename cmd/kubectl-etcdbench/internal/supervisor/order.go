@@ -1,12 +1,14 @@
 package supervisor
 
+import "github.com/etcdbench/etcd-benchmark-operator/internal/ephemeral"
+
 // order is what the plugin tells the supervisor: one line of JSON.
 type order struct {
 	// Dir is a folder for the data of the members. The supervisor makes and removes it.
 	Dir string
-	// Program is started once for each of Args.
+	// Program is started once for each of Members.
 	Program string
-	Args    [][]string
+	Members []ephemeral.Process
 }
 
 // event is what the supervisor tells the plugin: a line of JSON. It has one of the fields.

@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -17,6 +19,8 @@ import (
 	"time"
 
 	"go.etcd.io/etcd/server/v3/etcdmain"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/ephemeral"
 )
 
 // The first arguments of a program that is the supervisor, or a member.
@@ -90,10 +94,13 @@ func (s *supervision) start(ctx context.Context, o order) (pids []int, err error
 		return nil, err
 	}
 	s.owns = true
-	for i, args := range o.Args {
+	for i, m := range o.Members {
+		if err := write(m.Files); err != nil {
+			return nil, err
+		}
 		log := &tail{}
-		cmd := exec.CommandContext(ctx, o.Program, args...)
-		cmd.Env, cmd.Stdout, cmd.Stderr = environment(os.Environ()), log, log
+		cmd := exec.CommandContext(ctx, o.Program, m.Args...)
+		cmd.Env, cmd.Stdout, cmd.Stderr = append(environment(os.Environ()), m.Env...), log, log
 		cmd.SysProcAttr = ofMember()
 		cmd.Cancel = func() error { return kill(cmd.Process) }
 		// A program that a member has started can hold its log open.
@@ -111,9 +118,27 @@ func (s *supervision) start(ctx context.Context, o order) (pids []int, err error
 	return pids, nil
 }
 
-// environment omits the variables that etcd takes for flags.
+// write writes files, and makes their folders.
+func write(files map[string]string) error {
+	for path, content := range files {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// variablesOfStores are how variables begin that the programs of stores take for settings.
+var variablesOfStores = []string{"ETCD_", "CONSUL_", "ZOO", "ZK_", "JVMFLAGS", ephemeral.JVMFlagsVariable}
+
+// environment omits these variables: they are meant for other servers.
 func environment(all []string) []string {
-	return slices.DeleteFunc(all, func(v string) bool { return strings.HasPrefix(strings.ToUpper(v), "ETCD_") })
+	return slices.DeleteFunc(all, func(v string) bool {
+		return slices.ContainsFunc(variablesOfStores, func(start string) bool { return strings.HasPrefix(strings.ToUpper(v), start) })
+	})
 }
 
 // tail keeps the end of a log.
@@ -172,12 +197,18 @@ const (
 	withCause
 )
 
+// severe are errors in the logs of Consul and ZooKeeper.
+var severe = regexp.MustCompile(`\bERROR\b`)
+
 // wordsOf is what a line of a log says.
 func wordsOf(line string) (said string, weight int) {
 	var entry struct{ Level, Msg, Error string }
 	if json.Unmarshal([]byte(line), &entry) != nil || entry.Msg == "" {
 		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
 			return line, fatal
+		}
+		if severe.MatchString(line) {
+			return line, failed
 		}
 		return line, ordinary
 	}

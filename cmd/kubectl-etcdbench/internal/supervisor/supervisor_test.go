@@ -188,6 +188,7 @@ func TestTheLastWords(t *testing.T) {
 		"etcd's panic":   {`{"level":"panic","msg":"failed to save","error":"write x.wal: no space left on device"}` + "\npanic: failed to save\n\ngoroutine 1 [running]:\n", "failed to save: write x.wal: no space left on device"},
 		"an error":       {`{"level":"error","msg":"failed to save","error":"no space left on device"}` + "\n" + `{"level":"info","msg":"a"}` + "\n", "failed to save: no space left on device"},
 		"both":           {`{"level":"error","msg":"failed to save","error":"no space left on device"}` + "\npanic: nil\n\ngoroutine 1 [running]:\n", "failed to save: no space left on device; panic: nil"},
+		"Consul's own":   {"2026-11-27T23:08:10Z [ERROR] agent: no disk\n2026-11-27T23:08:11Z [INFO]  agent: the end\n", "2026-11-27T23:08:10Z [ERROR] agent: no disk"},
 		"a panic":        {"a\npanic: index out of range\n\ngoroutine 1 [running]:\nmain.main()\n\t/x.go:1\n", "panic: index out of range"},
 		"the end only":   {"panic: x\n" + strings.Repeat("long line\n", keptLog/10), "long line; long line; long line"},
 	} {

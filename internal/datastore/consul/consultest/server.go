@@ -69,8 +69,9 @@ func (s *Server) start(t *testing.T, number int, all []*Server, settings []strin
 			args = append(args, "-retry-join", other.host)
 		}
 	}
-	settings = append(settings, `{"telemetry": {"prometheus_retention_time": "1h", "disable_hostname": true},
-		"performance": {"raft_multiplier": 1}, "leave_on_terminate": false, "disable_update_check": true}`)
+	// Of two files with the same setting, the last one counts.
+	settings = append([]string{`{"telemetry": {"prometheus_retention_time": "1h", "disable_hostname": true},
+		"performance": {"raft_multiplier": 1}, "leave_on_terminate": false, "disable_update_check": true}`}, settings...)
 	for i, text := range settings {
 		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.json", i)), []byte(text), 0o600); err != nil {
 			t.Fatal(err)

@@ -1,4 +1,4 @@
-// Package zookeepertest starts ZooKeeper for tests: bin/tools/zookeeper-debian, which `make tools-zookeeper-debian`
+// Package zookeepertest starts ZooKeeper for tests: that of bin/tools, which `make tools-stores`
 // installs.
 //
 // It imports go-zookeeper and the standard library.

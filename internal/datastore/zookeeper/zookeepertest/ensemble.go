@@ -64,7 +64,7 @@ func (s *Server) Pause(t *testing.T) (resume func()) {
 }
 
 // Start starts an ensemble of this many servers, until the test ends, and waits until it serves. Settings are further
-// lines of zoo.cfg.
+// lines of zoo.cfg, in which HOST is the server's own, or flags of Java.
 func Start(t *testing.T, servers int, settings ...string) []*Server {
 	t.Helper()
 	root := tools(t)
@@ -73,8 +73,9 @@ func Start(t *testing.T, servers int, settings ...string) []*Server {
 	for i := range servers {
 		all = append(all, &Server{Host: fmt.Sprintf("127.%d.%d.%d", network, rand.N(250)+2, i+2), log: &bytes.Buffer{}, ended: make(chan struct{})})
 	}
+	flags := slices.DeleteFunc(slices.Clone(settings), func(s string) bool { return !isFlag(s) })
 	for i, s := range all {
-		s.start(t, root, i+1, configuration(all, i, settings))
+		s.start(t, root, i+1, configuration(all, i, settings), flags)
 	}
 	for _, s := range all {
 		s.awaitService(t)
@@ -129,7 +130,7 @@ func tools(t *testing.T) string {
 	}
 	root := filepath.Join(dir, "bin", "tools", "zookeeper-debian")
 	if _, err := os.Stat(root); err != nil {
-		t.Fatalf("wanted ZooKeeper in %s: run `make tools-zookeeper-debian`: %v", root, err)
+		t.Fatalf("wanted ZooKeeper in %s: run `make tools-stores`: %v", root, err)
 	}
 	return root
 }
@@ -147,18 +148,24 @@ func configuration(all []*Server, own int, settings []string) string {
 			lines = append(lines, fmt.Sprintf("server.%d=%s:%s:%s", i+1, s.Host, peerPort, electionPort))
 		}
 	}
-	return strings.Join(append(lines, settings...), "\n") + "\n"
+	for _, setting := range settings {
+		if !isFlag(setting) {
+			lines = append(lines, strings.ReplaceAll(setting, "HOST", host))
+		}
+	}
+	return strings.Join(lines, "\n") + "\n"
 }
 
-func (s *Server) start(t *testing.T, root string, id int, config string) {
+func isFlag(setting string) bool { return strings.HasPrefix(setting, "-") }
+
+func (s *Server) start(t *testing.T, root string, id int, config string, flags []string) {
 	t.Helper()
 	data := t.TempDir()
 	file := filepath.Join(data, "zoo.cfg")
 	write(t, file, config+"dataDir="+data+"\n")
 	write(t, filepath.Join(data, "myid"), fmt.Sprintln(id))
-	s.cmd = exec.Command(java(t, root),
-		fmt.Sprintf("-Xmx%dm", heapMiB), "-cp", classPath(t, root),
-		"org.apache.zookeeper.server.quorum.QuorumPeerMain", file)
+	s.cmd = exec.Command(java(t, root), append(append([]string{fmt.Sprintf("-Xmx%dm", heapMiB)}, flags...),
+		"-cp", classPath(t, root), "org.apache.zookeeper.server.quorum.QuorumPeerMain", file)...)
 	s.cmd.Stdout, s.cmd.Stderr = s.log, s.log
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -175,12 +182,19 @@ func (s *Server) start(t *testing.T, root string, id int, config string) {
 	})
 }
 
+// versionVariable is "3.9" for that version; otherwise the servers are Debian's.
+const versionVariable = "ZOOKEEPER"
+
 // classPath has all jars, and of the log backends only the one that needs no file.
 func classPath(t *testing.T, root string) string {
 	t.Helper()
-	jars, err := filepath.Glob(filepath.Join(root, "usr/share/java/*.jar"))
-	if err != nil {
-		t.Fatal(err)
+	folder := filepath.Join(root, "usr/share/java")
+	if version := os.Getenv(versionVariable); version != "" {
+		folder = filepath.Join(filepath.Dir(root), "zookeeper-"+version)
+	}
+	jars, err := filepath.Glob(filepath.Join(folder, "*.jar"))
+	if err != nil || len(jars) == 0 {
+		t.Fatalf("found no jars in %s: run `make tools-stores`: %v", folder, err)
 	}
 	return strings.Join(slices.DeleteFunc(jars, func(jar string) bool {
 		name := filepath.Base(jar)
