@@ -2,6 +2,7 @@ package zookeeper
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -81,7 +82,7 @@ func (s searcher) children(ctx context.Context, path string) ([]string, error) {
 		return nil, err
 	}
 	names, err := s.list(ctx, path)
-	if err == zk.ErrNoAuth {
+	if errors.Is(err, zk.ErrNoAuth) {
 		return nil, nil
 	}
 	slices.Sort(names)
@@ -109,7 +110,7 @@ func (s searcher) Nested(ctx context.Context, folder string) (prefixes []string,
 			found, err := s.read(ctx, rootOf(folder+name))
 			_, owned := ownerIn(found.data)
 			switch {
-			case err == zk.ErrNoAuth:
+			case errors.Is(err, zk.ErrNoAuth):
 				others = true
 				continue
 			case err != nil:
@@ -130,10 +131,12 @@ func (s searcher) Nested(ctx context.Context, folder string) (prefixes []string,
 // See implements ownership.Searcher. It counts no more than the children of the root's children.
 func (s searcher) See(ctx context.Context, prefix string) (seen ownership.Seen, err error) {
 	root := rootOf(prefix)
+	defer func() {
+		if errors.Is(err, zk.ErrNoAuth) {
+			seen.Keys, seen.Unread, err = max(seen.Keys, 1), true, nil
+		}
+	}()
 	found, err := s.read(ctx, root)
-	if err == zk.ErrNoAuth {
-		return ownership.Seen{Keys: 1, Unread: true}, nil
-	}
 	if err != nil || !found.exists {
 		return seen, err
 	}
@@ -156,9 +159,6 @@ func (s searcher) See(ctx context.Context, prefix string) (seen ownership.Seen, 
 	}
 	c := claims{driver: s.Driver, tree: tree{root: root}}
 	pods, err := c.registrations(ctx)
-	if seen.Unread = err == zk.ErrNoAuth; seen.Unread {
-		err = nil
-	}
 	for path, pod := range pods {
 		seen.Pods = append(seen.Pods, ownership.Item{Key: ownership.Key{Name: path, Version: pod.changed}, Value: []byte(pod.data)})
 	}

@@ -176,11 +176,11 @@ func TestSessionsThatAreCutAreCounted(t *testing.T) {
 		t.Errorf("wanted sessions of 5 s, found %v", found)
 	}
 	resume := server.Pause(t)
-	await(t, ctx, func() bool { return session.Snapshot().Cuts.Count > 0 })
+	await(t, ctx, func() bool { return session.Snapshot().Cuts.Count >= uint64(p.Load.Connections) })
 	resume()
 	s := <-done
-	if s.Cuts.Count < uint64(p.Load.Connections) || s.Cuts.Longest <= 0 {
-		t.Errorf("wanted a loss of each connection, found %+v", s.Cuts)
+	if s.Cuts.Longest <= 0 {
+		t.Errorf("wanted the length of the longest loss, found %+v", s.Cuts)
 	}
 	if failed := s.Operations[spec.OperationPut].Errors[load.CodeUnavailable]; failed == 0 {
 		t.Errorf("wanted requests that failed as Unavailable, found %+v", s.Operations[spec.OperationPut].Errors)
