@@ -78,10 +78,11 @@ const mostSearched = 20 * perFolder
 // children returns the names of a znode's children as those of folders; none if it has too many, or may not be read.
 func (s searcher) children(ctx context.Context, path string) ([]string, error) {
 	found, err := s.stat(ctx, path)
-	if err != nil || found.children > mostSearched {
-		return nil, err
+	var names []string
+	if err == nil && found.children <= mostSearched {
+		names, err = s.list(ctx, path)
 	}
-	names, err := s.list(ctx, path)
+	// Since 3.9.4, a server also hides whether a znode exists.
 	if errors.Is(err, zk.ErrNoAuth) {
 		return nil, nil
 	}

@@ -2,10 +2,13 @@ package zookeeper
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/go-zookeeper/zk"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/remote"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
@@ -142,6 +145,10 @@ var tenants = map[string]string{
 func (d *Driver) guard(ctx context.Context) error {
 	return d.addresses.Guard("ZooKeeper", tenants, func(znode string) (bool, error) {
 		found, err := d.stat(ctx, znode)
+		if errors.Is(err, zk.ErrNoAuth) {
+			// It exists: a server hides only what exists.
+			return true, nil
+		}
 		return found.exists, err
 	})
 }
