@@ -179,8 +179,12 @@ func accounted(t *testing.T, name string, s *consultest.Server, p plan.Plan) (fo
 	sent[spec.RPCAgentMetrics]++
 	sent[spec.RPCKVGet]++
 	sent[spec.RPCSessionList]++
+	// A request that was written to a connection which the server had just closed is sent again, and one that the end of a run
+	// cancels may not have begun: the server counts fewer then, never more.
+	const unseen = 2
 	for rpc, path := range paths {
-		if n := after[path] - before[path]; n != sent[rpc] {
+		n := after[path] - before[path]
+		if n > sent[rpc] || n+unseen < sent[rpc] {
 			t.Errorf("%s: the server counts %d of %s, the pods and the test %d", name, n, rpc, sent[rpc])
 		}
 	}
