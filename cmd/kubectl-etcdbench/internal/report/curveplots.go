@@ -83,7 +83,7 @@ var runFigures = []runFigure{
 		inWindow(ofMembers(func(m v1alpha1.MemberSummary) *int64 { return m.PodReceivedBytes }, 1))},
 	{"sent", "Bytes that the members' pods sent per second", "To clients and to other members.", plots.Bytes,
 		inWindow(ofMembers(func(m v1alpha1.MemberSummary) *int64 { return m.PodSentBytes }, 1))},
-	{"memory", "Highest resident memory of the members", "All members together. For etcd it includes mapped pages of the database, for a Java server the heap.", plots.Bytes,
+	{"memory", "Highest resident memory of the members", "All members together. The memory of etcd includes mapped pages of its database, that of a Java server its heap.", plots.Bytes,
 		ofMembers(func(m v1alpha1.MemberSummary) *int64 { return m.MemoryBytes }, 1)},
 	{"client", "Processors that clients used", "The share that the busiest client pod used of its processors. A client can be the limit without using them: its work waits for a processor that members use.",
 		plots.Percent, busiestClient},
