@@ -74,11 +74,11 @@ test-versions: test-tools tools-etcds tools-kube-apiserver-1.30 ## Test the tran
 
 .PHONY: test-stores
 test-stores: tools-stores tools-kine tools-etcdctl ## Test the drivers of other stores on real servers: ZooKeeper 3.9 and Debian's, kine and Consul.
-	go test -tags=stores -count=1 -timeout 10m ./internal/datastore/zookeeper
-	ZOOKEEPER=3.9 go test -tags=stores -count=1 -timeout 10m ./internal/datastore/zookeeper
-	go test -tags=stores -count=1 -timeout 10m ./internal/datastore/consul
-	go test -tags=stores -count=1 -timeout 10m -run Kine ./internal/datastore/etcd
-	go test -tags=stores -count=1 -timeout 10m -run 'ZooKeeper|Kine|Consul' ./cmd/kubectl-etcdbench
+	go test -tags=stores -count=1 -parallel 6 -timeout 10m ./internal/datastore/zookeeper
+	ZOOKEEPER=3.9 go test -tags=stores -count=1 -parallel 6 -timeout 10m ./internal/datastore/zookeeper
+	go test -tags=stores -count=1 -parallel 6 -timeout 10m ./internal/datastore/consul
+	go test -tags=stores -count=1 -parallel 6 -timeout 10m -run Kine ./internal/datastore/etcd
+	go test -tags=stores -count=1 -parallel 6 -timeout 10m -run 'ZooKeeper|Kine|Consul' ./cmd/kubectl-etcdbench
 
 .PHONY: test-prometheus
 test-prometheus: build test-tools tools-promtool tools-prometheus ## Test the chart's alerts with Debian's promtool, and its dashboards on a Prometheus that scrapes real runs.

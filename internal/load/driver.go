@@ -127,8 +127,8 @@ type Resender interface {
 
 // Resumer is a Driver whose connections have sessions, which it resumes after a loss of the connection.
 type Resumer interface {
-	// Cuts are the losses of the load's connections so far.
-	Cuts() results.Cuts
+	// Sessions are those of the load's connections, and their losses so far.
+	Sessions() results.Sessions
 }
 
 // Weigher is a Driver whose transport may count the bytes of bodies.

@@ -125,7 +125,9 @@ func (d *fakeDriver) View(context.Context) members.View {
 
 func (d *fakeDriver) Requests() map[spec.RPC]map[results.Phase]uint64 { return d.counter.Counts() }
 
-func (d *fakeDriver) Cuts() results.Cuts { return results.Cuts{Count: 2, Longest: time.Second} }
+func (d *fakeDriver) Sessions() results.Sessions {
+	return results.Sessions{Cuts: 2, LongestCut: time.Second, Timeout: time.Second}
+}
 
 func (d *fakeDriver) Bodies() results.Bodies { return d.bodies.Counts() }
 

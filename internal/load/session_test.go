@@ -94,8 +94,8 @@ func TestThePreloadRepeatsWhatFailed(t *testing.T) {
 	if want := (results.Bodies{Sent: 100 * measured, Received: 10 * measured}); s.Bodies != want || measured == 0 {
 		t.Errorf("the bodies of %d measured requests are %+v, wanted %+v", measured, s.Bodies, want)
 	}
-	if want := d.Cuts(); s.Cuts != want {
-		t.Errorf("sessions were cut %+v, wanted %+v", s.Cuts, want)
+	if want := d.Sessions(); s.Sessions != want {
+		t.Errorf("found sessions %+v, wanted %+v", s.Sessions, want)
 	}
 }
 

@@ -18,7 +18,7 @@ func (s *Session) Snapshot() *results.Snapshot {
 		snapshot.Resent = resender.Resent()
 	}
 	if resumer, ok := s.driver.(Resumer); ok {
-		snapshot.Cuts = resumer.Cuts()
+		snapshot.Sessions = resumer.Sessions()
 	}
 	if weigher, ok := s.driver.(Weigher); ok {
 		snapshot.Bodies = weigher.Bodies()

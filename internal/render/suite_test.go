@@ -82,7 +82,7 @@ func TestSuiteHasTheColumnsOfThePage(t *testing.T) {
 		{[]string{"CELL", "TARGET"}, "CELL PUTS CONNECTIONS CLIENTS TARGET WRITE QPS AVG LATENCY P99 AVG SERVER RSS"},
 		{[]string{"old/put"}, "old/put Put 100,000 100 1,000 all members 10,001 1.6ms 9ms 48 MB"},
 		{[]string{"CELL", "CONSISTENCY"}, "CELL REQUESTS CONNECTIONS CLIENTS CONSISTENCY READ QPS AVG LATENCY P99 AVG SERVER RSS"},
-		{[]string{"new/range"}, "new/range Range 100,000 100 1,000 serializable 9,001 1.6ms 9ms 48 MB"},
+		{[]string{"new/range"}, "new/range Range 100,000 100 1,000 Serializable 9,001 1.6ms 9ms 48 MB"},
 	} {
 		if got := lineWith(t, page, tc.texts...); got != tc.want {
 			t.Errorf("got  %s\nwanted %s", got, tc.want)

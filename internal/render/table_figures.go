@@ -68,7 +68,7 @@ func (t *table) performanceRow(op v1alpha1.OperationSummary) []string {
 	case words.Targets:
 		row = append(row, loadedText(t.b))
 	case t.reads() && op.Operation == spec.OperationRange:
-		row = append(row, strings.ToLower(string(t.run.Consistency())))
+		row = append(row, string(t.run.Consistency()))
 	case t.reads():
 		row = append(row, "")
 	}

@@ -77,7 +77,7 @@ func TestTableOfReads(t *testing.T) {
 	})
 	_, lines := cells(t, b)
 	wantLine(t, lines, "REQUESTS CONNECTIONS CLIENTS CONSISTENCY READ QPS AVG LATENCY AVG SERVER RSS")
-	wantLine(t, lines, "Range 100 4 10 serializable 100 50.5ms unknown")
+	wantLine(t, lines, "Range 100 4 10 Serializable 100 50.5ms unknown")
 }
 
 // Requests without a consistency have no column for it.
@@ -90,7 +90,7 @@ func TestTableOfOtherRequests(t *testing.T) {
 		{spec.OperationTxn, spec.Workload{Type: spec.WorkloadTxn, Txn: &spec.Txn{}},
 			[]string{"REQUESTS CONNECTIONS CLIENTS QPS AVG LATENCY AVG SERVER RSS", "Txn 100 4 10 100 50.5ms unknown"}},
 		{spec.OperationRange, spec.Workload{Type: spec.WorkloadMixed, Mixed: &spec.Mixed{ReadPercent: 50, Consistency: spec.Linearizable}},
-			[]string{"REQUESTS CONNECTIONS CLIENTS CONSISTENCY QPS AVG LATENCY AVG SERVER RSS", "Range 100 4 10 linearizable 100 50.5ms unknown"}},
+			[]string{"REQUESTS CONNECTIONS CLIENTS CONSISTENCY QPS AVG LATENCY AVG SERVER RSS", "Range 100 4 10 Linearizable 100 50.5ms unknown"}},
 	} {
 		_, lines := cells(t, finished([]*results.Snapshot{runtest.Measured(0, 100)}, func(b *v1alpha1.EtcdBenchmark) {
 			b.Spec.Workload, b.Status.Target = tc.workload, nil

@@ -93,7 +93,7 @@ func mergeCleaning(a, b Cleaning) Cleaning {
 
 func (s *Snapshot) mergeCounts(other *Snapshot) {
 	s.Resent += other.Resent
-	s.Cuts.Add(other.Cuts)
+	s.Sessions.Add(other.Sessions)
 	s.Bodies.Sent += other.Bodies.Sent
 	s.Bodies.Received += other.Bodies.Received
 	for rpc, phases := range other.Requests {

@@ -150,8 +150,8 @@ type Snapshot struct {
 	Requests map[spec.RPC]map[Phase]uint64
 	// Resent counts the requests that were sent again because their token had expired.
 	Resent uint64
-	// Cuts are the losses of sessions' connections; zero for stores without sessions.
-	Cuts Cuts
+	// Sessions are those of the load's connections; zero for stores without sessions.
+	Sessions Sessions
 	// Bodies are those of the measured requests; zero if the transport does not count them.
 	Bodies Bodies
 	// KeyBytes is the length of a key on the wire, including the run's prefix.
@@ -167,17 +167,23 @@ type Snapshot struct {
 	Omitted []string
 }
 
-// Cuts are losses of the connections of sessions, each of which was resumed or replaced, or not until the load ended.
-type Cuts struct {
-	Count uint64
-	// Longest is the longest time without a connection.
-	Longest time.Duration
+// Sessions are the sessions of connections.
+type Sessions struct {
+	// Cuts counts the losses of connections. Each session was resumed or replaced after it, or not until the load ended.
+	Cuts uint64
+	// LongestCut is the longest time without a connection.
+	LongestCut time.Duration
+	// Timeout is the shortest time-out that a member granted.
+	Timeout time.Duration
 }
 
-// Add adds other losses.
-func (c *Cuts) Add(other Cuts) {
-	c.Count += other.Count
-	c.Longest = max(c.Longest, other.Longest)
+// Add adds other sessions.
+func (s *Sessions) Add(other Sessions) {
+	s.Cuts += other.Cuts
+	s.LongestCut = max(s.LongestCut, other.LongestCut)
+	if s.Timeout == 0 || other.Timeout > 0 {
+		s.Timeout = min(cmp.Or(s.Timeout, other.Timeout), other.Timeout)
+	}
 }
 
 // Bodies are the bytes of the bodies of requests that were sent, and of responses that were received.

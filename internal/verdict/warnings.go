@@ -51,7 +51,7 @@ func Warnings(b *v1alpha1.EtcdBenchmark, s results.Summary) []string {
 	w.ofQueue(b.Status.Admission)
 	w.ofPods(s.Merged)
 	w.ofTokens(s.Merged.Resent)
-	w.ofSessions(s.Merged.Cuts)
+	w.ofSessions(b.Resolved().Load.SessionTimeout(), s.Merged.Sessions)
 	w.ofWatchers(s.Watch)
 	for _, o := range s.Operations {
 		w.ofRequests(o)
@@ -261,9 +261,10 @@ func (w *warnings) ofTokens(resent uint64) {
 	w.add(resent > 0, "the target refused the token of requests %s times: client pods logged in again and sent those requests again, and their latency includes that", text.Grouped(resent))
 }
 
-// ofSessions warns of sessions whose connections were lost.
-func (w *warnings) ofSessions(cuts results.Cuts) {
-	w.add(cuts.Count > 0, "sessions of the load lost their connection %s; the longest pause was %s", text.Plural(cuts.Count, "time"), text.Duration(cuts.Longest))
+// ofSessions warns of sessions whose connections were lost, and of a time-out that was not granted.
+func (w *warnings) ofSessions(asked time.Duration, s results.Sessions) {
+	w.add(s.Cuts > 0, "sessions of the load lost their connection %s; the longest pause was %s", text.Plural(s.Cuts, "time"), text.Duration(s.LongestCut))
+	w.add(s.Timeout > 0 && s.Timeout != asked, "sessions of the load asked for a time-out of %s; the members granted %s", text.Duration(asked), text.Duration(s.Timeout))
 }
 
 // ofQueue warns of earlier runs that may have deleted their keys in the window.

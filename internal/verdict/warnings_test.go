@@ -143,8 +143,12 @@ func TestWarnings(t *testing.T) {
 		"a course of some pods": {[]*results.Snapshot{withCourse(9), pod(0, 10*s, 9)}, []string{"course of some client pods is unknown"}},
 		"a course of all pods":  {[]*results.Snapshot{withCourse(9), withCourse(9)}, nil},
 		"lost connections": {
-			[]*results.Snapshot{{Cuts: results.Cuts{Count: 2, Longest: s}}, {Cuts: results.Cuts{Count: 1, Longest: 3 * s}}},
+			[]*results.Snapshot{{Sessions: results.Sessions{Cuts: 2, LongestCut: s}}, {Sessions: results.Sessions{Cuts: 1, LongestCut: 3 * s}}},
 			[]string{"sessions of the load lost their connection 3 times; the longest pause was 3s"},
+		},
+		"another time-out": {
+			[]*results.Snapshot{{Sessions: results.Sessions{Timeout: 5 * s}}, {Sessions: results.Sessions{Timeout: 4 * s}}, {}},
+			[]string{"sessions of the load asked for a time-out of 30s; the members granted 4s"},
 		},
 		"rules that were not checked": {
 			[]*results.Snapshot{unwatched, {Unwatched: map[spec.GuardRule]string{spec.GuardWALFsync: "b"}}},

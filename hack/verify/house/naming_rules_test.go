@@ -31,7 +31,7 @@ func namings() []naming {
 			kind:  "a workload",
 			names: isWorkload,
 			files: []string{
-				"api/spec", "internal/workload", "api/v1alpha1/profile.go", "api/v1alpha1/kubernetes.go", "internal/runtest",
+				"api/spec", "internal/workload", "api/v1alpha1/profile.go", "api/v1alpha1/kubernetes.go", "internal/runtest", "internal/datastore/faulttest",
 				// Each command of etcd's tool is a workload.
 				"cmd/kubectl-etcdbench/internal/etcdtool",
 				// Settings that only one driver uses.

@@ -153,10 +153,14 @@ func (k *contender) yield(ctx context.Context) error {
 	return err
 }
 
-// leave deletes the client's znodes, so that other clients need not wait for them. A server carries out the requests of a
-// session in their order, so leave also finds the znode of a create that timed out.
+// leave deletes the client's znodes, so that other clients need not wait for them. It also finds the znode of a create that
+// timed out, or whose connection was lost: the leader carries out the sync after all that the session had sent before.
 func (k *contender) leave(ctx context.Context) error {
-	queue, err := k.queue(ctx)
+	_, err := awaited(ctx, func() (string, error) { return k.session.Sync(k.name) })
+	var queue []string
+	if err == nil {
+		queue, err = k.queue(ctx)
+	}
 	for _, name := range queue {
 		if err == nil && strings.HasPrefix(name, k.mark) {
 			k.own = k.name + "/" + name

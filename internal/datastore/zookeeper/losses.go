@@ -16,7 +16,7 @@ func (s *session) event(e zk.Event) {
 		s.mutex.Lock()
 		defer s.mutex.Unlock()
 		if !s.lost.IsZero() {
-			s.cuts.Add(results.Cuts{Count: 1, Longest: time.Since(s.lost)})
+			s.past.Add(results.Sessions{Cuts: 1, LongestCut: time.Since(s.lost)})
 			s.lost = time.Time{}
 		}
 	case zk.StateDisconnected:
@@ -43,24 +43,24 @@ func (s *session) away() time.Duration {
 	return time.Since(s.lost)
 }
 
-// losses are all losses of the connection.
-func (s *session) losses() results.Cuts {
+// figures are all losses of the connection, and the session's time-out.
+func (s *session) figures() results.Sessions {
 	away := s.away()
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	all := s.cuts
+	all := s.past
 	if away > 0 {
-		all.Add(results.Cuts{Count: 1, Longest: away})
+		all.Add(results.Sessions{Cuts: 1, LongestCut: away})
 	}
 	return all
 }
 
-// Cuts implements load.Resumer.
-func (d *Driver) Cuts() (all results.Cuts) {
+// Sessions implements load.Resumer.
+func (d *Driver) Sessions() (all results.Sessions) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	for _, s := range d.load {
-		all.Add(s.losses())
+		all.Add(s.figures())
 	}
 	return all
 }

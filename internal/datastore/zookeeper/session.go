@@ -66,8 +66,9 @@ type session struct {
 
 	mutex  sync.Mutex
 	socket net.Conn
-	// cuts are the losses of the connection that have ended. lost is when the current one began; zero if there is none.
-	cuts results.Cuts
+	// past has the losses of the connection that have ended, and the newest time-out that the server granted. lost is when the
+	// current loss began; zero if there is none.
+	past results.Sessions
 	lost time.Time
 }
 
@@ -181,6 +182,8 @@ type socket struct {
 	// established: the first request, which opens the session, was written. gotResponse: a byte of
 	// a response was read.
 	established, gotResponse bool
+	// greeting has the beginning of the first response, up to the session's time-out.
+	greeting []byte
 	// length has the bytes read so far of the next response's length. left is how many
 	// bytes of the current response are still to be read.
 	length []byte
@@ -193,6 +196,9 @@ const (
 	codeAt, codeEnd       = 8, 12
 	sessionAt, sessionEnd = 20, 28
 )
+
+// The bytes of the session's time-out in the first response.
+const timeoutAt, timeoutEnd = 8, 12
 
 // Write implements net.Conn.
 func (c *socket) Write(frame []byte) (int, error) {
@@ -247,11 +253,29 @@ func (c *socket) Read(b []byte) (int, error) {
 		c.session.fail(err)
 	}
 	c.gotResponse = c.gotResponse || n > 0
+	c.greet(b[:n])
 	if !c.follow(b[:n]) {
 		c.session.fail(errFrame)
 		return 0, errFrame
 	}
 	return n, err
+}
+
+// greet notes the time-out of the session, which the first response contains. It is 0 if the session has expired.
+func (c *socket) greet(read []byte) {
+	left := timeoutEnd - len(c.greeting)
+	if left == 0 || len(read) == 0 {
+		return
+	}
+	c.greeting = append(c.greeting, read[:min(left, len(read))]...)
+	if len(c.greeting) < timeoutEnd {
+		return
+	}
+	if granted := binary.BigEndian.Uint32(c.greeting[timeoutAt:]); granted > 0 {
+		c.session.mutex.Lock()
+		defer c.session.mutex.Unlock()
+		c.session.past.Timeout = time.Duration(granted) * time.Millisecond
+	}
 }
 
 // SetReadDeadline implements net.Conn. Without it go-zookeeper waits for minutes for the

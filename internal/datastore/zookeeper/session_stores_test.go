@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -176,11 +177,11 @@ func TestSessionsThatAreCutAreCounted(t *testing.T) {
 		t.Errorf("wanted sessions of 5 s, found %v", found)
 	}
 	resume := server.Pause(t)
-	await(t, ctx, func() bool { return session.Snapshot().Cuts.Count >= uint64(p.Load.Connections) })
+	await(t, ctx, func() bool { return session.Snapshot().Sessions.Cuts >= uint64(p.Load.Connections) })
 	resume()
 	s := <-done
-	if s.Cuts.Longest <= 0 {
-		t.Errorf("wanted the length of the longest loss, found %+v", s.Cuts)
+	if s.Sessions.LongestCut <= 0 || s.Sessions.Timeout != 5*time.Second {
+		t.Errorf("wanted the length of the longest loss, and a time-out of 5 s, found %+v", s.Sessions)
 	}
 	if failed := s.Operations[spec.OperationPut].Errors[load.CodeUnavailable]; failed == 0 {
 		t.Errorf("wanted requests that failed as Unavailable, found %+v", s.Operations[spec.OperationPut].Errors)

@@ -75,7 +75,7 @@ func TestReadReturnsWhatWasServed(t *testing.T) {
 
 func TestMetricsPassTheLinter(t *testing.T) {
 	s := guarded(typicalSnapshot())
-	s.CoarsePacing, s.Resent, s.Bodies, s.Cuts = true, 1, results.Bodies{Sent: 1, Received: 1}, results.Cuts{Count: 1, Longest: 1}
+	s.CoarsePacing, s.Resent, s.Bodies, s.Sessions = true, 1, results.Bodies{Sent: 1, Received: 1}, results.Sessions{Cuts: 1, LongestCut: 1, Timeout: 1}
 	s.Work = results.Work{Done: 1, Total: 2, Since: s.Clock}
 	// Gatherers refuse families that contradict each other.
 	served := prometheus.Gatherers{Gatherer(func() *results.Snapshot { return s })}

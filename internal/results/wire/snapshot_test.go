@@ -110,7 +110,7 @@ func randomSnapshot(seed uint64) *results.Snapshot {
 	s := &results.Snapshot{
 		RunUID: fmt.Sprintf("%x", r.Uint64()), Index: r.IntN(100), Transport: []spec.Transport{spec.TransportClient, spec.TransportFast}[r.IntN(2)],
 		Stage: results.Stages[r.IntN(len(results.Stages))], Cleaning: cleanings[r.IntN(len(cleanings))], Stopped: r.IntN(2) == 0, CoarsePacing: r.IntN(2) == 0,
-		KeyBytes: r.IntN(200), Started: r.Uint64N(1 << 47), Resent: r.Uint64N(3), Cuts: results.Cuts{Count: r.Uint64N(3), Longest: time.Duration(r.Int64N(1 << 40))}, Bodies: results.Bodies{Sent: r.Uint64N(1 << 47), Received: r.Uint64N(3)}, Window: randomWindow(r),
+		KeyBytes: r.IntN(200), Started: r.Uint64N(1 << 47), Resent: r.Uint64N(3), Sessions: results.Sessions{Cuts: r.Uint64N(3), LongestCut: time.Duration(r.Int64N(1 << 40)), Timeout: time.Duration(r.Int64N(1 << 40))}, Bodies: results.Bodies{Sent: r.Uint64N(1 << 47), Received: r.Uint64N(3)}, Window: randomWindow(r),
 		Operations: map[spec.Operation]*results.OperationResult{}, Requests: map[spec.RPC]map[results.Phase]uint64{},
 	}
 	for _, operation := range spec.AllOperations()[:r.IntN(3)] {

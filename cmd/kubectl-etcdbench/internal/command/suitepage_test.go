@@ -92,10 +92,10 @@ func TestTheSampleOfEtcdsPageOnMembers(t *testing.T) {
 		`all/put/many Put 100 10 20 all members` + numbers,
 	}, {
 		`CELL REQUESTS CONNECTIONS CLIENTS CONSISTENCY READ QPS AVG LATENCY P99 AVG SERVER RSS`,
-		`all/linearizable/one Range 100 1 1 linearizable` + numbers,
-		`all/linearizable/many Range 100 10 20 linearizable` + numbers,
-		`all/serializable/one Range 100 1 1 serializable` + numbers,
-		`all/serializable/many Range 100 10 20 serializable` + numbers,
+		`all/linearizable/one Range 100 1 1 Linearizable` + numbers,
+		`all/linearizable/many Range 100 10 20 Linearizable` + numbers,
+		`all/serializable/one Range 100 1 1 Serializable` + numbers,
+		`all/serializable/many Range 100 10 20 Serializable` + numbers,
 	}}
 	// Beside other tests, the load generator can be the limit of a run.
 	printed = strings.ReplaceAll(printed, " (invalid) ", " ")

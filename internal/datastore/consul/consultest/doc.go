@@ -1,4 +1,4 @@
 // Package consultest starts Consul for tests: bin/tools/consul, which `make tools-consul` builds.
 //
-// It imports the standard library.
+// It imports faulttest and the standard library.
 package consultest

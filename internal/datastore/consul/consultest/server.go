@@ -12,11 +12,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/faulttest"
 )
 
 const (
@@ -41,6 +44,9 @@ type Server struct {
 	log      *bytes.Buffer
 }
 
+// SmallDisk is a setting with which each server writes to a disk of 64 MB.
+const SmallDisk = `{"data_dir": "small/data"}`
+
 // Start starts a cluster of this many servers, until the test ends, and waits until it has a leader. Settings are JSON.
 func Start(t *testing.T, servers int, settings ...string) []*Server {
 	t.Helper()
@@ -63,21 +69,26 @@ func (s *Server) start(t *testing.T, number int, all []*Server, settings []strin
 	t.Helper()
 	dir := t.TempDir()
 	args := []string{"agent", "-server", "-bootstrap-expect", fmt.Sprint(len(all)), "-node", fmt.Sprintf("server-%d", number), "-bind", s.host, "-client", s.host,
-		"-data-dir", filepath.Join(dir, "data"), "-config-dir", dir, "-disable-host-node-id", "-log-level", "warn", "-serf-wan-port", "-1", "-dns-port", "-1", "-disable-keyring-file"}
+		"-config-dir", dir, "-disable-host-node-id", "-log-level", "warn", "-serf-wan-port", "-1", "-dns-port", "-1", "-disable-keyring-file"}
 	for _, other := range all {
 		if other != s {
 			args = append(args, "-retry-join", other.host)
 		}
 	}
 	// Of two files with the same setting, the last one counts.
-	settings = append([]string{`{"telemetry": {"prometheus_retention_time": "1h", "disable_hostname": true},
+	settings = append([]string{`{"data_dir": "data", "telemetry": {"prometheus_retention_time": "1h", "disable_hostname": true},
 		"performance": {"raft_multiplier": 1}, "leave_on_terminate": false, "disable_update_check": true}`}, settings...)
 	for i, text := range settings {
 		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.json", i)), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	s.cmd = exec.Command(program(t), args...)
+	args = append([]string{program(t)}, args...)
+	if slices.Contains(settings, SmallDisk) {
+		args = faulttest.OnSmallDisk("small", args)
+	}
+	s.cmd = exec.Command(args[0], args[1:]...)
+	s.cmd.Dir = dir
 	s.cmd.Stdout, s.cmd.Stderr = s.log, s.log
 	if err := s.cmd.Start(); err != nil {
 		t.Fatalf("starting Consul (run `make tools-consul`): %v", err)

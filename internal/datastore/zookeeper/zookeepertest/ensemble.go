@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/faulttest"
 )
 
 const (
@@ -62,6 +64,9 @@ func (s *Server) Pause(t *testing.T) (resume func()) {
 	t.Cleanup(resume)
 	return resume
 }
+
+// SmallDisk is a setting with which a server without others writes to a disk of 64 MB.
+const SmallDisk = "dataLogDir=small"
 
 // Start starts an ensemble of this many servers, until the test ends, and waits until it serves. Settings are further
 // lines of zoo.cfg, in which HOST is the server's own, or flags of Java.
@@ -164,8 +169,13 @@ func (s *Server) start(t *testing.T, root string, id int, config string, flags [
 	file := filepath.Join(data, "zoo.cfg")
 	write(t, file, config+"dataDir="+data+"\n")
 	write(t, filepath.Join(data, "myid"), fmt.Sprintln(id))
-	s.cmd = exec.Command(java(t, root), append(append([]string{fmt.Sprintf("-Xmx%dm", heapMiB)}, flags...),
-		"-cp", classPath(t, root), "org.apache.zookeeper.server.quorum.QuorumPeerMain", file)...)
+	args := append(append([]string{java(t, root), fmt.Sprintf("-Xmx%dm", heapMiB)}, flags...),
+		"-cp", classPath(t, root), "org.apache.zookeeper.server.quorum.QuorumPeerMain", file)
+	if strings.Contains(config, SmallDisk) {
+		args = faulttest.OnSmallDisk("small", args)
+	}
+	s.cmd = exec.Command(args[0], args[1:]...)
+	s.cmd.Dir = data
 	s.cmd.Stdout, s.cmd.Stderr = s.log, s.log
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
