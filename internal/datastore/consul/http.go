@@ -242,7 +242,7 @@ func kindOf(err error) kind {
 			"has key_prefix with policy = \"write\" for the run's prefix: etcdbench/, or spec.target.keyPrefix"}
 	case r.status == http.StatusTooManyRequests:
 		return kind{"ResourceExhausted", false, results.FailureTargetUnhealthy, "takes no further connection from this address " +
-			"(limits.http_max_conns_per_client, 200 by default); lower spec.load.connections, raise spec.load.pods, or raise the limit"}
+			"(limits.http_max_conns_per_client, 200 by default); lower spec.load.connections, raise spec.load.pods in a cluster, or raise the limit"}
 	case r.says("HTTP request to an HTTPS server"):
 		reason, what := secrets.Explain(secrets.ErrServesTLS)
 		return kind{codeUnknown, false, reason, what}

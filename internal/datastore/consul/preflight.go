@@ -114,7 +114,7 @@ func (d *Driver) checkLimits(endpoint string, h health) error {
 	if size, largest := int(d.plan.Values().SizeBytes), h.DebugConfig.KVMaxValueSize; largest > 0 && size > largest {
 		return load.Errorf(results.FailureTargetUnhealthy, "%s takes values of at most %d bytes (limits.kv_max_value_size), and those of this run have %d: lower values.sizeBytes", endpoint, largest, size)
 	}
-	return d.addresses.Fit(endpoint, h.DebugConfig.HTTPMaxConnsPerClient, controlConnections, "limits.http_max_conns_per_client")
+	return d.addresses.Fit(endpoint, h.DebugConfig.HTTPMaxConnsPerClient, controlConnections, "limits.http_max_conns_per_client", "the configuration of the server")
 }
 
 // tenants are systems that keep their data in Consul, by the folders of their keys.

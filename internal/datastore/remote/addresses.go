@@ -52,8 +52,8 @@ func (a *Addresses) Of(connection int) string {
 }
 
 // Fit fails if an address takes fewer connections than this pod opens to it: those of the load, and some beside it. setting is
-// where the server has the limit, and 0 is none.
-func (a *Addresses) Fit(address string, most, beside int, setting string) error {
+// the server's name of the limit, file is where a user sets it, and 0 is none.
+func (a *Addresses) Fit(address string, most, beside int, setting, file string) error {
 	part, err := a.plan.Part(a.index)
 	wanted := beside
 	for c := range part.Connections {
@@ -61,10 +61,13 @@ func (a *Addresses) Fit(address string, most, beside int, setting string) error 
 			wanted++
 		}
 	}
+	if a.plan.Ephemeral {
+		file = "spec.target.ephemeral.settings"
+	}
 	if err == nil && most > 0 && wanted > most {
 		err = load.Errorf(results.FailureTargetUnhealthy,
-			"%s takes %d connections from one address (%s), and this client pod needs %d: %d for the load and %d beside it. Raise %[3]s, lower spec.load.connections, or raise spec.load.pods",
-			address, most, setting, wanted, wanted-beside, beside)
+			"%s takes %d connections from one address (%s), and this client pod needs %d: %d for the load and %d beside it. Raise it in %[7]s, lower spec.load.connections, or raise spec.load.pods in a cluster",
+			address, most, setting, wanted, wanted-beside, beside, file)
 	}
 	return err
 }

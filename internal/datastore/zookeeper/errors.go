@@ -92,7 +92,7 @@ func ofServers(err error) (results.FailureReason, string) {
 	case errors.Is(err, errHungUp):
 		return results.FailureTargetUnhealthy, "closes a new connection without a response, as ZooKeeper does with " +
 			"a client address that has maxClientCnxns connections already (all clients behind that address add " +
-			"up); lower spec.load.connections, or raise maxClientCnxns in zoo.cfg. A server without a quorum does " +
+			"up); lower spec.load.connections, or raise the servers' maxClientCnxns. A server without a quorum does " +
 			"so too, and so does a load balancer without a live server, or a port that serves TLS"
 	case errors.Is(err, zk.ErrAuthFailed):
 		return results.FailureAuthenticationFailed, "does not know the user; check spec.target.auth"

@@ -132,7 +132,7 @@ func (d *Driver) checkConnections(ctx context.Context) error {
 		if !known {
 			return nil
 		}
-		return d.addresses.Fit(endpoints[i], most, controlConnections, "maxClientCnxns in zoo.cfg")
+		return d.addresses.Fit(endpoints[i], most, controlConnections, "maxClientCnxns", "zoo.cfg")
 	}))
 }
 
