@@ -207,6 +207,10 @@ func wordsOf(line string) (said string, weight int) {
 		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
 			return line, fatal
 		}
+		// The trace of a Java program ends with the first cause.
+		if cause, ok := strings.CutPrefix(line, "Caused by: "); ok {
+			return cause, withCause
+		}
 		if severe.MatchString(line) {
 			return line, failed
 		}

@@ -182,15 +182,16 @@ func TestAStartThatIsLeft(t *testing.T) {
 
 func TestTheLastWords(t *testing.T) {
 	for name, tc := range map[string]struct{ log, want string }{
-		"nothing":        {"", ""},
-		"the last lines": {"a\nb\n\nc\nd", "b; c; d"},
-		"etcd's own":     {`{"level":"info","msg":"a"}` + "\n" + `{"level":"fatal","msg":"discovery failed","error":"no disk","stacktrace":"x"}` + "\nexit\n", "discovery failed: no disk"},
-		"etcd's panic":   {`{"level":"panic","msg":"failed to save","error":"write x.wal: no space left on device"}` + "\npanic: failed to save\n\ngoroutine 1 [running]:\n", "failed to save: write x.wal: no space left on device"},
-		"an error":       {`{"level":"error","msg":"failed to save","error":"no space left on device"}` + "\n" + `{"level":"info","msg":"a"}` + "\n", "failed to save: no space left on device"},
-		"both":           {`{"level":"error","msg":"failed to save","error":"no space left on device"}` + "\npanic: nil\n\ngoroutine 1 [running]:\n", "failed to save: no space left on device; panic: nil"},
-		"Consul's own":   {"2026-11-27T23:08:10Z [ERROR] agent: no disk\n2026-11-27T23:08:11Z [INFO]  agent: the end\n", "2026-11-27T23:08:10Z [ERROR] agent: no disk"},
-		"a panic":        {"a\npanic: index out of range\n\ngoroutine 1 [running]:\nmain.main()\n\t/x.go:1\n", "panic: index out of range"},
-		"the end only":   {"panic: x\n" + strings.Repeat("long line\n", keptLog/10), "long line; long line; long line"},
+		"nothing":         {"", ""},
+		"the last lines":  {"a\nb\n\nc\nd", "b; c; d"},
+		"etcd's own":      {`{"level":"info","msg":"a"}` + "\n" + `{"level":"fatal","msg":"discovery failed","error":"no disk","stacktrace":"x"}` + "\nexit\n", "discovery failed: no disk"},
+		"etcd's panic":    {`{"level":"panic","msg":"failed to save","error":"write x.wal: no space left on device"}` + "\npanic: failed to save\n\ngoroutine 1 [running]:\n", "failed to save: write x.wal: no space left on device"},
+		"an error":        {`{"level":"error","msg":"failed to save","error":"no space left on device"}` + "\n" + `{"level":"info","msg":"a"}` + "\n", "failed to save: no space left on device"},
+		"both":            {`{"level":"error","msg":"failed to save","error":"no space left on device"}` + "\npanic: nil\n\ngoroutine 1 [running]:\n", "failed to save: no space left on device; panic: nil"},
+		"Consul's own":    {"2026-11-27T23:08:10Z [ERROR] agent: no disk\n2026-11-27T23:08:11Z [INFO]  agent: the end\n", "2026-11-27T23:08:10Z [ERROR] agent: no disk"},
+		"ZooKeeper's own": {"[main] ERROR a.Main - Invalid config\na.ConfigException: Error\n\tat a.b\nCaused by: a.Wrong: x\nCaused by: a.Missing: no disk\n\t... 2 more\n[main] ERROR a.Exit - Exiting JVM with code 2\n", "a.Missing: no disk"},
+		"a panic":         {"a\npanic: index out of range\n\ngoroutine 1 [running]:\nmain.main()\n\t/x.go:1\n", "panic: index out of range"},
+		"the end only":    {"panic: x\n" + strings.Repeat("long line\n", keptLog/10), "long line; long line; long line"},
 	} {
 		log := &tail{}
 		for _, part := range strings.SplitAfter(tc.log, "\n") {
