@@ -1,9 +1,9 @@
 package spec
 
 // Lock acquires a lock, holds it for a while and releases it with each
-// request, by the mutex of etcd's client library. Each client has a session,
-// which is a lease that its locks are attached to, and always uses the same
-// lock.
+// request: by the mutex of etcd's client library, by the recipe of ZooKeeper's
+// documentation, or by a key that a session of Consul acquires. Each client
+// always uses the same lock.
 type Lock struct {
 	// names is the number of locks, at most load.clients. The clients are spread
 	// evenly: load.clients divided by names contend for each lock. Default 1.
@@ -24,10 +24,9 @@ type Lock struct {
 	HoldMilliseconds int32 `json:"holdMilliseconds"`
 }
 
-// Election campaigns, leads for a while and resigns with each request, by the
-// election of etcd's client library. Each client has a session, which is a
-// lease that its candidacy is attached to, and always takes part in the same
-// election.
+// Election campaigns, leads for a while and resigns with each request: by the
+// election of etcd's client library; on ZooKeeper and Consul, as Lock. Each
+// client always takes part in the same election.
 type Election struct {
 	// names is the number of elections, at most load.clients. The clients are
 	// spread evenly: load.clients divided by names take part in each. Default 1.
