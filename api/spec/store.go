@@ -170,8 +170,8 @@ type Store struct {
 	// the load. Multiplexed: a connection carries many requests at a time. Otherwise it carries one, and load.clients is at
 	// most load.connections. SessionTimeout: a connection has a session, and load.sessionTimeoutSeconds applies.
 	TLS, Addresses, MemberIndex, Multiplexed, SessionTimeout bool
-	// CutTimes: the members cut durations in their own metrics to whole milliseconds.
-	CutTimes bool
+	// CutTimes: the members cut durations in their own metrics to whole milliseconds. InMemory: they keep all values in memory.
+	CutTimes, InMemory bool
 	// Auth are the keys that the Secret of spec.target.auth must have; without any, spec.target.auth is refused.
 	Auth []string
 	// LeaseTTL limits lease.ttlSeconds, and MaxLeases the leases that the requests of a run grant, renew or revoke.
@@ -309,7 +309,7 @@ var stores = map[Datastore]Store{
 		Contest:   ContestLimits{MaxNames: 1_000, ClientsPerConnection: 200, ClientsPerName: 10_000},
 		KeyPrefix: PrefixLimits{Match: `^/?([A-Za-z0-9_-][A-Za-z0-9._-]*/)+$`, Except: `^/?zookeeper/`},
 		Members:   []MemberSelection{MembersAll},
-		TLS:       true, Auth: []string{UsernameFile, PasswordFile}, Addresses: true, MemberIndex: true, Multiplexed: true, SessionTimeout: true, CutTimes: true,
+		TLS:       true, Auth: []string{UsernameFile, PasswordFile}, Addresses: true, MemberIndex: true, Multiplexed: true, SessionTimeout: true, CutTimes: true, InMemory: true,
 		StopRules:  []GuardRule{GuardAlarm, GuardQuota, GuardErrorRatio, GuardLeaderChange},
 		Objectives: append(ofClients(), ObjectiveLeaderChanges),
 	},
@@ -335,7 +335,7 @@ var stores = map[Datastore]Store{
 		LeaseTTL: TTLLimits{10, 86_400}, MaxLeases: 100_000, Contest: anyContest,
 		KeyPrefix: PrefixLimits{Match: `^([A-Za-z0-9_-][A-Za-z0-9._-]*/)+$`, Except: `^(vault|nomad)/`},
 		Members:   []MemberSelection{MembersAll},
-		TLS:       true, Auth: []string{TokenFile}, Addresses: true, MemberIndex: true,
+		TLS:       true, Auth: []string{TokenFile}, Addresses: true, MemberIndex: true, InMemory: true,
 		StopRules:  []GuardRule{GuardAlarm, GuardQuota, GuardErrorRatio, GuardLeaderChange},
 		Objectives: append(ofClients(), ObjectiveLeaderChanges),
 	},

@@ -33,6 +33,19 @@ func (r *Run) WriteEstimate() (bytes int64, ok bool) {
 	return int64(min(preload+requests*request+expiring, math.MaxInt64/2)), ok
 }
 
+// Content returns how many bytes the keys of the run, and their values, have at most at one time.
+func (r *Run) Content() int64 {
+	k := r.kind()
+	keys := k.keys()
+	count := float64(keys.Count)
+	if requests, ok := expectedRequests(r.Load); ok && k.preload(r) == 0 {
+		count = min(count, requests*float64(max(k.several(), 1)))
+	}
+	lengths := newLengths(k.values())
+	value := lengths.mean(func(value int) float64 { return float64(value) })
+	return int64(count * (float64(len(r.Prefix)+int(keys.SizeBytes)) + value))
+}
+
 // WritesMore reports whether a run with a WriteEstimate writes more than the estimate: in a closed loop bound by
 // requests, the target decides how many requests the warm-up adds.
 func (r *Run) WritesMore() bool {

@@ -162,3 +162,22 @@ func TestWritesMore(t *testing.T) {
 		})
 	}
 }
+
+func TestContent(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(*Run)
+		keys   int64
+	}{
+		"keys that exist":   {func(r *Run) { r.Workload.Put.Overwrite, r.Workload.Put.Keys = true, fewKeys }, 5_000},
+		"keys of all puts":  {func(r *Run) { r.Workload.Put.Keys = spec.Keys{Count: 1_000_000, SizeBytes: 8} }, 100_000},
+		"several of a time": {transacting(8, spec.Keys{Count: 900_000, SizeBytes: 8}), 800_000},
+		"fewer keys":        {func(r *Run) { r.Workload.Put.Keys = fewKeys }, 5_000},
+		"no end is known":   {func(r *Run) { forSeconds(r, 60); r.Workload.Put.Keys = fewKeys }, 5_000},
+	} {
+		r := valid()
+		tc.change(&r)
+		if got, want := r.Content(), tc.keys*int64(len(r.Prefix)+8+256); got != want {
+			t.Errorf("%s: wanted %d keys, which are %d bytes, found %d bytes", name, tc.keys, want, got)
+		}
+	}
+}

@@ -343,6 +343,9 @@ func TestValidate(t *testing.T) {
 	on := func(store spec.Datastore) func(*v1alpha1.EtcdBenchmark) {
 		return func(run *v1alpha1.EtcdBenchmark) { run.Spec.Target.Datastore = store }
 	}
+	large := func(run *v1alpha1.EtcdBenchmark) {
+		run.Spec.Workload.Mixed.Keys.Count, run.Spec.Workload.Mixed.Values.SizeBytes = 10_000_000, 1_000_000
+	}
 	certificates := plan.Given{plan.CAFile: {Path: filepath.Join(etcdtest.NewAuthority(t).SecretDir(t), plan.CAFile)}}
 	cases := map[string]struct {
 		run     *v1alpha1.EtcdBenchmark
@@ -358,6 +361,7 @@ func TestValidate(t *testing.T) {
 		"ZooKeeper in a cluster":      {mixed(on(spec.ZooKeeper)), Options{}, "or start members with --members 3"},
 		"Consul without its program":  {mixed(on(spec.Consul)), Options{Members: 1}, "members of Consul need its program: give it with --member-binary FILE, for example --member-binary consul"},
 		"Consul with its program":     {mixed(on(spec.Consul)), Options{Members: 1, MemberBinary: os.Args[0]}, ""},
+		"values above the memory":     {mixed(on(spec.Consul), large), Options{Members: 3, MemberBinary: os.Args[0]}, "3 × 2 × 10,000,"},
 		"a store that is not started": {mixed(on(spec.Kine)), Options{Members: 1, MemberBinary: os.Args[0]}, "--members starts no kine"},
 		"certificates without folder": {mixed(endpoints, withTLS), Options{}, "--tls-dir"},
 		"certificates are given":      {mixed(endpoints, withTLS), Options{TLS: certificates}, ""},

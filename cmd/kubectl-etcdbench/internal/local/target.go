@@ -16,6 +16,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/ephemeral"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 // MaxMembers is the most members that one machine starts.
@@ -76,6 +78,11 @@ func (o Options) Validate(run *v1alpha1.EtcdBenchmark) error {
 		return fmt.Errorf("spec.target.auth names the Secret %s of a cluster: "+
 			"put its files (%s) into a folder and give it with --auth-dir, or give the %s", t.Auth.SecretName, strings.Join(row.Auth, ", "), authFlags(row))
 	}
+	if own && row.InMemory {
+		if err := fits(benchmark.Run(run), store, int64(o.of(run).Members)); err != nil {
+			return err
+		}
+	}
 	given := plan.Target{Datastore: t.Datastore}
 	if o.TLS != nil {
 		given.TLS = &plan.TLS{}
@@ -85,6 +92,23 @@ func (o Options) Validate(run *v1alpha1.EtcdBenchmark) error {
 	}
 	return datastore.CheckCredentials(o.access(given))
 }
+
+// memoryFactor is how much memory a member that keeps all values in memory needs at least, by the size of keys and values.
+// With room, and 100,000 keys of 256 B with 1 KiB, the processes of ZooKeeper and Consul take five times that size.
+const memoryFactor = 2
+
+// fits fails if the members of a run keep more in memory than this machine has.
+func fits(r workload.Run, store ephemeral.Store, members int64) error {
+	available, known := supervisor.AvailableMemory()
+	content := r.Content()
+	if needed := members * memoryFactor * content; known && needed > available {
+		return fmt.Errorf("members of %s keep all values in memory: %d × %d × %s MB of keys and values need at least %s MB, and this machine has %s MB available; "+
+			"lower the number of keys or the size of values", store.Name, members, memoryFactor, megabytes(content), megabytes(needed), megabytes(available))
+	}
+	return nil
+}
+
+func megabytes(bytes int64) string { return text.Grouped(bytes / 1_000_000) }
 
 // named precedes the program of a suite's target.
 func (o Options) named() string {

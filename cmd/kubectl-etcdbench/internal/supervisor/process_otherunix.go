@@ -6,6 +6,3 @@ import "syscall"
 
 // ofMember gives a member a group of its own.
 func ofMember() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
-
-// IsInMemory reports whether a folder is known to be on a file system in memory.
-func IsInMemory(string) bool { return false }

@@ -15,6 +15,3 @@ func ofSupervisor() *syscall.SysProcAttr {
 func ofMember() *syscall.SysProcAttr { return ofSupervisor() }
 
 func kill(member *os.Process) error { return member.Kill() }
-
-// IsInMemory reports whether a folder is known to be on a file system in memory.
-func IsInMemory(string) bool { return false }
