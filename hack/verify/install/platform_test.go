@@ -60,7 +60,7 @@ func TestNamesAndLabels(t *testing.T) {
 		t.Errorf("the operator's pods have the labels %v", got)
 	}
 	only(t, objects, "ClusterRole", "", systemName+"-bench")
-	only(t, renderChart(t, "nameOverride=bench", "fullnameOverride=yes"), "Deployment", systemName, "yes")
+	only(t, renderChart(t, "nameOverride=bench", "fullnameOverride=own"), "Deployment", systemName, "own")
 }
 
 func TestAServiceAccountOfOthers(t *testing.T) {
