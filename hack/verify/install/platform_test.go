@@ -2,6 +2,7 @@ package install
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
 )
 
 // typed is a rendered object as a type of the Kubernetes API, without unknown fields.
@@ -134,5 +136,38 @@ func TestFlagsOfLogAndProfiles(t *testing.T) {
 	}
 	if got := flagsOf(); slices.Contains(got, "--pprof-bind-address=localhost:6060") {
 		t.Errorf("wanted no profiles by default, found %v", got)
+	}
+}
+
+// Artifact Hub shows the kinds of the CRDs, and an icon of this repository.
+func TestArtifactHubKnowsTheCRDs(t *testing.T) {
+	var chart struct {
+		Icon        string
+		Annotations map[string]string
+	}
+	if err := yaml.Unmarshal([]byte(readText(t, "charts/etcd-benchmark-operator/Chart.yaml")), &chart); err != nil {
+		t.Fatal(err)
+	}
+	var listed []struct{ Kind, Version, Name, DisplayName, Description string }
+	if err := yaml.UnmarshalStrict([]byte(chart.Annotations["artifacthub.io/crds"]), &listed); err != nil {
+		t.Fatal(err)
+	}
+	var got, want []string
+	for _, l := range listed {
+		got = append(got, strings.Join([]string{l.Kind, l.Version, l.Name}, " "))
+	}
+	for _, crd := range readCRDs(t) {
+		kind, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "kind")
+		versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
+		want = append(want, strings.Join([]string{kind, versions[0].(map[string]any)["name"].(string), crd.GetName()}, " "))
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("kinds (-want +got):\n%s", diff)
+	}
+	_, icon, found := strings.Cut(chart.Icon, "/main/")
+	if !found || !strings.HasPrefix(readText(t, icon), "<svg ") {
+		t.Errorf("wanted an icon of this repository, found %s", chart.Icon)
 	}
 }
