@@ -117,7 +117,7 @@ image-binaries:
 
 .PHONY: image
 image: image-binaries ## Build the image IMG with docker, or with buildah into bin/image.tar.
-	hack/image.sh $(IMG)
+	hack/image.sh '$(IMG)' '$(VERSION)'
 
 .PHONY: release
 release: tools-helm ## Write the files of a release into dist, the same bytes each time: VERSION=v0.1.0.

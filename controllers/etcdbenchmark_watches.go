@@ -79,14 +79,15 @@ func slim(object any) (any, error) {
 }
 
 // slimRun removes the last applied manifest. If the run has ended and left nothing in the store, it also removes the results,
-// which are most of the object. A suite reads the results of its run from the API server.
+// which are most of the object, except those that metrics show. A suite reads the results of its run from the API server.
 func slimRun(run *v1alpha1.EtcdBenchmark) {
 	delete(run.Annotations, corev1.LastAppliedConfigAnnotation)
 	s := &run.Status
 	if !run.HasFinished() || !meta.IsStatusConditionTrue(s.Conditions, v1alpha1.ConditionCleaned) {
 		return
 	}
-	s.Progress, s.Summary, s.RequestCounts, s.Objectives, s.Guard, s.Display = nil, nil, nil, nil, nil, nil
+	s.Progress, s.RequestCounts, s.Objectives, s.Guard, s.Display = nil, nil, nil, nil, nil
+	s.Summary = slimSummary(run)
 	if s.Target != nil {
 		s.Target.Members = nil
 	}

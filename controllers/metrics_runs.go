@@ -47,7 +47,10 @@ type stateCollector struct{ client client.Reader }
 
 // Describe implements prometheus.Collector.
 func (stateCollector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{runsByState, suitesByState, oldestQueued, suitePassed} {
+	for _, d := range []*prometheus.Desc{
+		runsByState, suitesByState, oldestQueued, suitePassed,
+		lastRunEnded, lastRunCompleted, lastRunPassed, lastRunRate, lastRunErrors, lastRunLatency,
+	} {
 		out <- d
 	}
 }
@@ -65,6 +68,7 @@ func (s stateCollector) Collect(out chan<- prometheus.Metric) {
 	}
 	gauge := gaugesTo(out)
 	collectRuns(runs.Items, gauge)
+	collectLastRuns(runs.Items, gauge)
 	collectSuites(suites.Items, gauge)
 }
 

@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
@@ -28,7 +30,7 @@ func TestMetricsAreWellFormed(t *testing.T) {
 		t.Errorf("wanted 3 metrics or more that keep Prometheus's rules, found %d, %v, %v", len(own), problems, err)
 	}
 	queued := runIn("etcd", "queued", finishedCondition(metav1.ConditionFalse, v1alpha1.StageQueued), startedAt(1_790_000_000))
-	objects := []client.Object{queued, scheduleOf("etcd", "nightly"), suiteOf("etcd", "nightly-1", "", metav1.ConditionTrue)}
+	objects := []client.Object{queued, runIn("etcd", "done", finishedCondition(metav1.ConditionTrue, v1alpha1.ReasonCompleted), endedAt(1_790_000_000), puts(1, 1)), scheduleOf("etcd", "nightly"), suiteOf("etcd", "nightly-1", "", metav1.ConditionTrue)}
 	for _, c := range []prometheus.Collector{historyCollector{fakeCache(objects...)}, stateCollector{fakeCache(objects...)}} {
 		if problems, err := testutil.CollectAndLint(c); err != nil || len(problems) > 0 {
 			t.Errorf("wanted metrics that keep Prometheus's rules, found %v, %v", problems, err)
@@ -94,6 +96,77 @@ etcdbench_suites{namespace="etcd",state="Running"} 0
 `
 	if err := testutil.CollectAndCompare(collector, strings.NewReader(want)); err != nil {
 		t.Error(err)
+	}
+}
+
+// Each name shows its last run, also if that failed. A run of a suite shows nothing, and names with older runs give way.
+func TestGaugesOfTheLastRuns(t *testing.T) {
+	done := finishedCondition(metav1.ConditionTrue, v1alpha1.ReasonCompleted)
+	night1 := runIn("etcd", "nightly-abc", done, endedAt(1_790_000_000), puts(9_000, 100_000))
+	night2 := runIn("etcd", "nightly-xyz", done, endedAt(1_790_086_400), puts(5_000, 1_000))
+	night1.GenerateName, night2.GenerateName = "nightly-", "nightly-"
+	night2.Status.Conditions = append(night2.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionPassed, Status: metav1.ConditionFalse})
+	ofSuite := runIn("etcd", "cell", done, endedAt(1_790_086_400), puts(1, 1))
+	ofSuite.Labels = map[string]string{v1alpha1.LabelSuite: "suite"}
+	lost := runIn("etcd", "lost", finishedCondition(metav1.ConditionTrue, v1alpha1.ReasonTargetLost), endedAt(1_790_000_001))
+	active := runIn("etcd", "active", finishedCondition(metav1.ConditionFalse, v1alpha1.StageRunning))
+	const want = `
+# HELP etcdbench_last_run_completed 1 if the last EtcdBenchmark of this name completed, else 0.
+# TYPE etcdbench_last_run_completed gauge
+etcdbench_last_run_completed{namespace="etcd",run="lost"} 0
+etcdbench_last_run_completed{namespace="etcd",run="nightly"} 1
+# HELP etcdbench_last_run_latency_seconds Latency of the last EtcdBenchmark of this name. A percentile is absent if too few requests were slower.
+# TYPE etcdbench_last_run_latency_seconds gauge
+etcdbench_last_run_latency_seconds{namespace="etcd",operation="Put",run="nightly",statistic="P50"} 0.005
+# HELP etcdbench_last_run_passed 1 if the last EtcdBenchmark of this name met its objectives, 0 if it missed one. Absent if that is not known.
+# TYPE etcdbench_last_run_passed gauge
+etcdbench_last_run_passed{namespace="etcd",run="nightly"} 0
+# HELP etcdbench_last_run_requests_per_second Successful requests per second of the last EtcdBenchmark of this name. Absent if it measured nothing.
+# TYPE etcdbench_last_run_requests_per_second gauge
+etcdbench_last_run_requests_per_second{namespace="etcd",operation="Put",run="nightly"} 1000
+# HELP etcdbench_last_run_timestamp_seconds When the last EtcdBenchmark of this name ended. The name of a run with generateName is that, without the dash at its end.
+# TYPE etcdbench_last_run_timestamp_seconds gauge
+etcdbench_last_run_timestamp_seconds{namespace="etcd",run="lost"} 1.790000001e+09
+etcdbench_last_run_timestamp_seconds{namespace="etcd",run="nightly"} 1.7900864e+09
+# HELP etcdbench_last_run_unsuccessful_ratio Share of the measured requests of the last EtcdBenchmark of this name that failed or had no response. Absent if it measured nothing.
+# TYPE etcdbench_last_run_unsuccessful_ratio gauge
+etcdbench_last_run_unsuccessful_ratio{namespace="etcd",operation="Put",run="nightly"} 0.25
+`
+	collector := stateCollector{fakeCache(night2, night1, ofSuite, lost, active)}
+	names := []string{"timestamp_seconds", "completed", "passed", "requests_per_second", "unsuccessful_ratio", "latency_seconds"}
+	for i := range names {
+		names[i] = "etcdbench_last_run_" + names[i]
+	}
+	if err := testutil.CollectAndCompare(collector, strings.NewReader(want), names...); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTheGaugesOfLastRunsAreBounded(t *testing.T) {
+	var runs []v1alpha1.EtcdBenchmark
+	for i := range maxLastRuns + 50 {
+		runs = append(runs, *runIn("etcd", fmt.Sprint("run-", i), finishedCondition(metav1.ConditionTrue, v1alpha1.ReasonCompleted), endedAt(1_790_000_000+int64(i))))
+	}
+	shown := lastRuns(runs)
+	if len(shown) != maxLastRuns || shown[0].Name != "run-149" || shown[maxLastRuns-1].Name != "run-50" {
+		t.Errorf("wanted the newest %d runs, found %d, from %s to %s", maxLastRuns, len(shown), shown[0].Name, shown[len(shown)-1].Name)
+	}
+}
+
+func endedAt(seconds int64) func(*v1alpha1.EtcdBenchmark) {
+	return func(run *v1alpha1.EtcdBenchmark) {
+		run.Status.CompletionTime = &metav1.Time{Time: time.Unix(seconds, 0)}
+	}
+}
+
+// puts gives a run one operation: three quarters of its requests succeeded, and too few were slow for a p99.
+func puts(p50, rate int64) func(*v1alpha1.EtcdBenchmark) {
+	return func(run *v1alpha1.EtcdBenchmark) {
+		run.Status.Summary = &v1alpha1.Summary{Operations: []v1alpha1.OperationSummary{{
+			Operation: spec.OperationPut, Succeeded: 6, Failed: 1, Censored: 1, ThroughputPerSecond: spec.DecimalOf(float64(rate)),
+			Latency: &v1alpha1.LatencySummary{Count: 6, P50Microseconds: p50, P99Microseconds: 2 * p50, Thin: []spec.Statistic{spec.StatisticP99}},
+		}}}
+		run.Status.Summary = slimSummary(run)
 	}
 }
 

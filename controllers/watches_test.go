@@ -179,7 +179,7 @@ func TestWhatTheCacheHasOfARun(t *testing.T) {
 			Annotations:   map[string]string{corev1.LastAppliedConfigAnnotation: "{}", "team": "a"},
 			ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "kubectl"}},
 		}}
-		run.Status.Summary = &v1alpha1.Summary{}
+		run.Status.Summary = &v1alpha1.Summary{Operations: []v1alpha1.OperationSummary{{Succeeded: 7, ServiceTime: &v1alpha1.LatencySummary{}}}}
 		run.Status.Target = &v1alpha1.TargetStatus{Endpoints: []string{"http://a:2379"}, Members: []v1alpha1.MemberStatus{{Name: "a"}}}
 		run.Status.Pods = []v1alpha1.PodStatus{{Index: 1, Name: "pod", KeysDeleted: true, Node: "node", LastResult: "result"}}
 		for kind, status := range map[string]metav1.ConditionStatus{v1alpha1.ConditionFinished: tc.finished, v1alpha1.ConditionCleaned: tc.cleaned} {
@@ -195,10 +195,10 @@ func TestWhatTheCacheHasOfARun(t *testing.T) {
 			t.Errorf("%s: the cache has the annotations %v and managed fields %v", name, run.Annotations, run.ManagedFields)
 		}
 		s, pod := run.Status, run.Status.Pods[0]
-		if has := s.Summary != nil && len(s.Target.Members) == 1 && pod.LastResult != ""; has != tc.wantResults {
+		if has := s.Summary.Operations[0].ServiceTime != nil && len(s.Target.Members) == 1 && pod.LastResult != ""; has != tc.wantResults {
 			t.Errorf("%s: the cache has the results: %t, wanted %t", name, has, tc.wantResults)
 		}
-		if len(s.Target.Endpoints) != 1 || pod.Name != "pod" || pod.Index != 1 || !pod.KeysDeleted || len(s.Conditions) == 0 {
+		if s.Summary.Operations[0].Succeeded != 7 || len(s.Target.Endpoints) != 1 || pod.Name != "pod" || pod.Index != 1 || !pod.KeysDeleted || len(s.Conditions) == 0 {
 			t.Errorf("%s: the cache has only %+v", name, s)
 		}
 	}

@@ -5,12 +5,9 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"log/slog"
 	"os"
 	"syscall"
 
-	"github.com/go-logr/logr"
-	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
@@ -64,7 +61,7 @@ func run(ctx context.Context, args []string) error {
 		fmt.Println("etcd-benchmark-operator", version)
 		return nil
 	}
-	setLogger()
+	o.log.set(os.Stderr)
 	config, err := ctrl.GetConfig()
 	if err != nil {
 		return fmt.Errorf("found no cluster; set --kubeconfig or KUBECONFIG, or run in a pod with a service account: %w", err)
@@ -80,10 +77,4 @@ func restart() error {
 		return err
 	}
 	return syscall.Exec(program, os.Args, os.Environ())
-}
-
-func setLogger() {
-	logger := logr.FromSlogHandler(slog.NewJSONHandler(os.Stderr, nil))
-	ctrl.SetLogger(logger)
-	klog.SetLogger(logger)
 }

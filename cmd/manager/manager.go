@@ -68,6 +68,7 @@ func managerOptions(o options, s scope) ctrl.Options {
 		Scheme:                        newScheme(),
 		Cache:                         controllers.CacheOptions(s.Readable),
 		HealthProbeBindAddress:        o.probeAddress,
+		PprofBindAddress:              o.pprofAddress,
 		LeaderElection:                o.leaderElect,
 		LeaderElectionID:              leaseName,
 		LeaderElectionNamespace:       o.leaderElectionNamespace,

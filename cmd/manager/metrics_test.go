@@ -37,7 +37,7 @@ func TestMetricsHaveTheCertificate(t *testing.T) {
 	}
 	folder := certificateFor(t, authority, serviceName)
 	status := apiservertest.Run("../..", func(_ *envtest.Environment, config *rest.Config) int {
-		address, stop := served(t, config, folder)
+		address, profiles, stop := served(t, config, folder)
 		defer stop()
 		transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: authority.Pool(), ServerName: serviceName}}
 		defer transport.CloseIdleConnections()
@@ -52,6 +52,11 @@ func TestMetricsHaveTheCertificate(t *testing.T) {
 		}
 		if status, _, err := scraped(t.Context(), scraper, address, ""); err != nil || status != http.StatusUnauthorized {
 			t.Errorf("scraping without a token: %d, %v, wanted 401", status, err)
+		}
+		if response, err := http.Get("http://" + profiles + "/debug/pprof/cmdline"); err != nil {
+			t.Error(err)
+		} else if response.Body.Close(); response.StatusCode != http.StatusOK {
+			t.Errorf("wanted the profiles at their own address, found %s", response.Status)
 		}
 		return 0
 	})
@@ -83,21 +88,21 @@ func certificateFor(t *testing.T, authority *certificates.Authority, host string
 	return folder
 }
 
-// served starts a manager and returns the address of its metrics, and what stops it.
-func served(t *testing.T, config *rest.Config, folder string) (address string, stop func()) {
+// served starts a manager and returns the addresses of its metrics and profiles, and what stops it.
+func served(t *testing.T, config *rest.Config, folder string) (address, profiles string, stop func()) {
 	t.Helper()
-	free, err := freeport.Addresses(1)
+	free, err := freeport.Addresses(2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, _, err := newManager(config, options{clientImage: "none", metricsAddress: free[0], metricsCertificate: folder, probeAddress: "0", workers: 1}, scope{})
+	m, _, err := newManager(config, options{clientImage: "none", metricsAddress: free[0], metricsCertificate: folder, probeAddress: "0", pprofAddress: free[1], workers: 1}, scope{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- m.Start(ctx) }()
-	return free[0], func() {
+	return free[0], free[1], func() {
 		cancel()
 		if err := <-ended; err != nil {
 			t.Errorf("the manager: %v", err)

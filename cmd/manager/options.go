@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"strings"
 
@@ -20,6 +21,8 @@ type options struct {
 	metricsAddress          string
 	metricsCertificate      string
 	probeAddress            string
+	pprofAddress            string
+	log                     logOptions
 	leaderElect             bool
 	leaderElectionNamespace string
 	namespaces              []string
@@ -56,6 +59,9 @@ func parseOptions(args []string, out io.Writer) (options, error) {
 		"metrics: the files tls.crt and tls.key, read again when they change; by default the manager signs a "+
 		"certificate itself, which no scraper can verify")
 	flags.StringVar(&o.probeAddress, "health-probe-bind-address", ":8081", "`ADDRESS` of /healthz and /readyz; 0 turns them off")
+	flags.Func("pprof-bind-address", "loopback `ADDRESS` of Go's profiles below /debug/pprof, such as localhost:6060; "+
+		"they are served without authentication. By default they are off", loopbackAddress(&o.pprofAddress))
+	o.log.register(flags)
 	flags.BoolVar(&o.leaderElect, "leader-elect", false, "elect a leader, so that only one of several replicas works")
 	flags.StringVar(&o.leaderElectionNamespace, "leader-election-namespace", "", "`NAMESPACE` of the leader's lease; by default the manager's own")
 	flags.Func("namespaces", "`NAMESPACES` of the runs, separated by commas; by default all. The operator leaves "+
@@ -122,6 +128,18 @@ func listOf[T any](list *[]T, parse func(string) (T, error)) func(string) error 
 			}
 			*list = append(*list, item)
 		}
+		return nil
+	}
+}
+
+// loopbackAddress reads an address that only this machine, or this pod, can reach.
+func loopbackAddress(address *string) func(string) error {
+	return func(value string) error {
+		host, _, err := net.SplitHostPort(value)
+		if ip := net.ParseIP(host); err != nil || host != "localhost" && !ip.IsLoopback() {
+			return errors.New("wanted a port on localhost or on a loopback address, such as localhost:6060")
+		}
+		*address = value
 		return nil
 	}
 }

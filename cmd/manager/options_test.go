@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"io"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -29,6 +30,10 @@ func TestParseOptions(t *testing.T) {
 			args: []string{"--client-image=i", "--metrics-bind-address=0", "--metrics-certificate=/tls", "--health-probe-bind-address=:1", "--leader-elect", "--leader-election-namespace=ns", "--namespaces=a, b,,", "--workers=8"},
 			want: options{clientImage: "i", metricsAddress: "0", metricsCertificate: "/tls", probeAddress: ":1", leaderElect: true, leaderElectionNamespace: "ns", namespaces: []string{"a", "b"}, workers: 8, memberUser: 65532},
 		},
+		"log and profiles": {
+			args: []string{"--client-image=i", "--log-level=debug", "--log-format=text", "--pprof-bind-address=[::1]:6060"},
+			want: options{clientImage: "i", metricsAddress: ":8443", probeAddress: ":8081", workers: 16, memberUser: 65532, pprofAddress: "[::1]:6060", log: logOptions{level: slog.LevelDebug, isText: true}},
+		},
 		"caps": {
 			args: []string{"--client-image=i", "--allowed-endpoints=10.0.0.0/8, *.etcd.svc", "--max-pods-per-run=1", "--max-runs-per-namespace=2", "--max-rate-per-run=3"},
 			want: options{
@@ -50,6 +55,10 @@ func TestParseOptions(t *testing.T) {
 				caps: controllers.Caps{MemberImages: parsed(t, controllers.ParseImagePattern, "example.org/etcd:*", "example.org/kine:1"), MembersPerRun: 3, MemberStorageBytes: 20 << 30},
 			},
 		},
+		"no level":        {args: []string{"--client-image=i", "--log-level=loud"}, wantError: "wanted debug, info or error"},
+		"no format":       {args: []string{"--client-image=i", "--log-format=xml"}, wantError: "wanted json or text"},
+		"open profiles":   {args: []string{"--client-image=i", "--pprof-bind-address=:6060"}, wantError: "loopback address"},
+		"a pod's address": {args: []string{"--client-image=i", "--pprof-bind-address=10.0.0.1:6060"}, wantError: "loopback address"},
 		"no size":         {args: []string{"--client-image=i", "--max-member-storage=much"}, wantError: "max-member-storage"},
 		"a pattern":       {args: []string{"--client-image=i", "--member-images=etcd:[0-9]"}, wantError: "wanted an image such as"},
 		"no port":         {args: []string{"--client-image=i", "--control-plane-endpoints=etcd:none"}, wantError: "etcd:none"},
@@ -76,7 +85,7 @@ func TestParseOptions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(options{}), cmp.Comparer(samePattern), cmp.Comparer(sameEndpoints)); diff != "" {
+			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(options{}, logOptions{}), cmp.Comparer(samePattern), cmp.Comparer(sameEndpoints)); diff != "" {
 				t.Error(diff)
 			}
 		})

@@ -35,7 +35,7 @@ func uninstallCommand(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	setLogger()
+	o.log.set(os.Stderr)
 	config, err := ctrl.GetConfig()
 	if err != nil {
 		return fmt.Errorf("found no cluster; set --kubeconfig or KUBECONFIG, or run in a pod with a service account: %w", err)
@@ -52,6 +52,7 @@ func uninstallCommand(ctx context.Context, args []string) error {
 type uninstallOptions struct {
 	timeout    time.Duration
 	namespaces []string
+	log        logOptions
 }
 
 func parseUninstall(args []string, stderr io.Writer) (o uninstallOptions, err error) {
@@ -59,6 +60,7 @@ func parseUninstall(args []string, stderr io.Writer) (o uninstallOptions, err er
 	config.RegisterFlags(flags)
 	flags.DurationVar(&o.timeout, "timeout", 3*time.Minute, "how long to wait until the operator has stopped the runs and deleted their keys")
 	flags.Func("namespaces", "`NAMESPACES` of the runs, separated by commas; by default all", appendNames(&o.namespaces))
+	o.log.register(flags)
 	if err := parse(flags, uninstallUsage, args, stderr); err != nil {
 		return o, err
 	}

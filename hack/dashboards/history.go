@@ -17,9 +17,9 @@ func ofSchedule(name string, more ...string) series {
 func history() *dashboard.DashboardBuilder {
 	inNamespace := `namespace="$namespace"`
 	const ofSeries = "{{schedule}} {{cell}} {{operation}} {{statistic}}"
-	return page("etcdbench-history", "etcd benchmark / suites and history", "The last numbers of each EtcdBenchmarkSchedule and the state of suites, from the operator's metrics.").
+	return page("etcdbench-history", "etcd benchmark / suites and history", "The last numbers of each EtcdBenchmarkSchedule the state of suites, and the last single runs, from the operator's metrics.").
 		Time("now-30d", "now").Refresh("5m").
-		WithVariable(choice("namespace", "Namespace", series{"", `__name__=~"etcdbench_suites|etcdbench_schedule_suspended"`}, "namespace")).
+		WithVariable(choice("namespace", "Namespace", series{"", `__name__=~"etcdbench_suites|etcdbench_schedule_suspended|etcdbench_last_run_completed"`}, "namespace")).
 		WithVariable(choice("schedule", "Schedule", series{"etcdbench_schedule_suspended", inNamespace}, "schedule").Multi(true).IncludeAll(true).AllValue(".*")).
 		WithPanel(number("Passed", "1 if the last session passed, 0 if it missed an objective or regressed.", unitCount,
 			query{ofSchedule("etcdbench_schedule_passed").String(), "{{schedule}}"})).
@@ -40,5 +40,11 @@ func history() *dashboard.DashboardBuilder {
 		WithPanel(stacked(graph("Suites by state", "The EtcdBenchmarkSuites that exist.", unitCount,
 			query{"sum by (state) (" + series{"etcdbench_suites", inNamespace}.String() + ")", "{{state}}"}))).
 		WithPanel(states("Suites that passed", "The verdict of each suite that exists and that no schedule created.", "missed or regressed", "passed",
-			query{series{"etcdbench_suite_passed", inNamespace}.String(), "{{suite}}"}))
+			query{series{"etcdbench_suite_passed", inNamespace}.String(), "{{suite}}"})).
+		WithPanel(graph("Throughput of single runs", "The last run of each name.", unitPerSecond,
+			query{series{"etcdbench_last_run_requests_per_second", inNamespace}.String(), "{{run}} {{operation}}"})).
+		WithPanel(graph("Latency of single runs", "The last run of each name.", unitSeconds,
+			query{series{"etcdbench_last_run_latency_seconds", inNamespace}.String(), "{{run}} {{operation}} {{statistic}}"})).
+		WithPanel(states("Single runs that completed", "The last run of each name.", "did not complete", "completed",
+			query{series{"etcdbench_last_run_completed", inNamespace}.String(), "{{run}}"}))
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -15,16 +16,21 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// imageConfig is what the Dockerfile sets. A test compares them.
-func imageConfig() v1.Config {
+// imageConfig is what the Dockerfile sets, and the time. A test compares them.
+func (r release) imageConfig() v1.Config {
 	return v1.Config{
 		User:       "65532:65532",
 		Entrypoint: []string{"/manager"},
 		Labels: map[string]string{
-			"org.opencontainers.image.title":       operator,
-			"org.opencontainers.image.description": "Runs etcd benchmarks as Kubernetes custom resources",
-			"org.opencontainers.image.source":      homepage,
-			"org.opencontainers.image.licenses":    "Apache-2.0",
+			"org.opencontainers.image.title":         operator,
+			"org.opencontainers.image.description":   "Runs etcd benchmarks as Kubernetes custom resources",
+			"org.opencontainers.image.source":        homepage,
+			"org.opencontainers.image.url":           homepage,
+			"org.opencontainers.image.documentation": homepage + "/tree/main/docs",
+			"org.opencontainers.image.licenses":      "Apache-2.0",
+			"org.opencontainers.image.version":       r.version,
+			"org.opencontainers.image.revision":      r.revision,
+			"org.opencontainers.image.created":       r.time.Format(time.RFC3339),
 		},
 	}
 }
@@ -64,7 +70,7 @@ func (r release) newImage(p platform) (v1.Image, error) {
 		return nil, err
 	}
 	config := &v1.ConfigFile{
-		OS: p.os, Architecture: p.arch, Created: v1.Time{Time: r.time}, Config: imageConfig(), RootFS: v1.RootFS{Type: "layers"},
+		OS: p.os, Architecture: p.arch, Created: v1.Time{Time: r.time}, Config: r.imageConfig(), RootFS: v1.RootFS{Type: "layers"},
 	}
 	image, err := mutate.ConfigFile(mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON), config)
 	if err != nil {

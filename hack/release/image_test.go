@@ -90,12 +90,15 @@ func checkImage(t *testing.T, r release, image v1.Image, p platform) {
 	if start := regexp.MustCompile(`(?m)^ENTRYPOINT \["(.+)"\]$`).FindStringSubmatch(dockerfile); start == nil || strings.Join(config.Config.Entrypoint, " ") != start[1] {
 		t.Errorf("wanted the entrypoint of the Dockerfile, %q, found %s", start, config.Config.Entrypoint)
 	}
-	labels := map[string]string{}
+	labels := map[string]string{
+		"org.opencontainers.image.version": r.version, "org.opencontainers.image.revision": r.revision,
+		"org.opencontainers.image.created": "2026-03-01T12:30:10Z",
+	}
 	for _, label := range regexp.MustCompile(`(org\.[a-z.]+)="(.+)"`).FindAllStringSubmatch(dockerfile, -1) {
 		labels[label[1]] = label[2]
 	}
 	if !cmp.Equal(labels, config.Config.Labels) {
-		t.Errorf("the labels differ from the Dockerfile: %s", cmp.Diff(labels, config.Config.Labels))
+		t.Errorf("the labels differ from the Dockerfile and the release: %s", cmp.Diff(labels, config.Config.Labels))
 	}
 	checkPrograms(t, image, p)
 }

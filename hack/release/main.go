@@ -29,6 +29,8 @@ type release struct {
 	root, work, output string
 	// version begins with v.
 	version string
+	// revision is the commit.
+	revision string
 	// time is the time of all files.
 	time time.Time
 	// repository is the image's name without tag, as a cluster pulls it.
@@ -112,6 +114,9 @@ func (r release) in(ctx context.Context, dir string, allowDirty bool) (release, 
 			return r, err
 		}
 	}
+	if r.revision, err = git(ctx, root, "rev-parse", "HEAD"); err != nil {
+		return r, err
+	}
 	r.time, err = releaseTime(ctx, root)
 	return r, err
 }
@@ -142,6 +147,7 @@ func (r release) pack(ctx context.Context, contents []binary) error {
 		{"the image archives", r.writeImages},
 		{"the chart", func() error { return r.writeChart(ctx) }},
 		{"install.yaml", r.writeInstall},
+		{"the list of images", r.writeImageList},
 		{"the software bill of materials", func() error { return r.writeBill(contents) }},
 		{"the checksums", r.writeChecksums},
 	}

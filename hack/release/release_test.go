@@ -22,7 +22,7 @@ func newTestRelease(t *testing.T) release {
 	work := t.TempDir()
 	r := release{
 		root: root, work: work, output: filepath.Join(work, "dist"),
-		version: "v9.8.7-rc.1", time: time.Date(2026, 3, 1, 12, 30, 10, 0, time.UTC),
+		version: "v9.8.7-rc.1", revision: "c0ffee", time: time.Date(2026, 3, 1, 12, 30, 10, 0, time.UTC),
 		repository: "registry.example.org/team/operator", downloads: "https://example.org/files", progress: io.Discard,
 	}
 	for _, p := range pluginPlatforms() {
@@ -90,8 +90,8 @@ func filesOfRelease(t *testing.T, r release) map[string][]byte {
 
 func TestAReleaseIsRepeatable(t *testing.T) {
 	first, second := filesOfRelease(t, packed(t)), filesOfRelease(t, packed(t))
-	if len(first) != 14 || len(second) != len(first) {
-		t.Errorf("wanted 6 archives, 3 images and 5 other files, found %d and %d files", len(first), len(second))
+	if len(first) != 15 || len(second) != len(first) {
+		t.Errorf("wanted 6 archives, 3 images and 6 other files, found %d and %d files", len(first), len(second))
 	}
 	for name, content := range first {
 		if !bytes.Equal(content, second[name]) {
@@ -156,8 +156,8 @@ func sameFile(a, b file) bool {
 func TestChecksumsAreThoseOfTheFiles(t *testing.T) {
 	r := packed(t)
 	lines := strings.Split(strings.TrimSuffix(string(readFile(t, r.path(checksumsName))), "\n"), "\n")
-	if len(lines) != 13 {
-		t.Errorf("wanted the sums of 13 files, found %d", len(lines))
+	if len(lines) != 14 {
+		t.Errorf("wanted the sums of 14 files, found %d", len(lines))
 	}
 	for _, line := range lines {
 		sum, name, _ := strings.Cut(line, "  ")

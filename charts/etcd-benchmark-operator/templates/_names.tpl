@@ -1,23 +1,39 @@
 {{/* The name of everything that the chart installs. */}}
 {{- define "operator.name" -}}
-{{- .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | default .Values.nameOverride | default .Chart.Name -}}
 {{- end }}
 
 {{/* The name of a cluster-scoped object, unique for each installation. */}}
 {{- define "operator.clusterName" -}}
-{{- if eq .Values.fullnameOverride .Chart.Name -}}
-{{- .Values.fullnameOverride -}}
-{{- else -}}
-{{- printf "%s-%s" .Release.Namespace .Values.fullnameOverride -}}
-{{- end -}}
+{{- $name := include "operator.name" . -}}
+{{- ternary $name (printf "%s-%s" .Release.Namespace $name) (eq $name .Chart.Name) -}}
+{{- end }}
+
+{{- define "operator.serviceAccountName" -}}
+{{- .Values.serviceAccount.name | default (include "operator.name" .) -}}
 {{- end }}
 
 {{- define "operator.selectorLabels" -}}
 app.kubernetes.io/name: {{ .Chart.Name }}
-app.kubernetes.io/instance: {{ include "operator.name" . }}
+app.kubernetes.io/instance: {{ include "operator.name" . | quote }}
 {{- end }}
 
+{{/* Labels of every object. Those of the chart take precedence over commonLabels. */}}
 {{- define "operator.labels" -}}
+{{- merge (include "operator.ownLabels" . | fromYaml) .Values.commonLabels | toYaml -}}
+{{- end }}
+
+{{/* The labels of an object that has a value for labels, too: a list of the root and these labels. */}}
+{{- define "operator.labelsWith" -}}
+{{- merge (include "operator.labels" (index . 0) | fromYaml) (index . 1 | default dict) | toYaml -}}
+{{- end }}
+
+{{- define "operator.podLabels" -}}
+{{- $own := include "operator.selectorLabels" . | fromYaml -}}
+{{- merge (set $own "app.kubernetes.io/component" "operator") .Values.podLabels .Values.commonLabels | toYaml -}}
+{{- end }}
+
+{{- define "operator.ownLabels" -}}
 {{ include "operator.selectorLabels" . }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/part-of: {{ .Chart.Name }}

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,12 +17,39 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 )
 
-// The workflow has no finding of the linter of GitHub Actions.
-func TestGitHubSample(t *testing.T) {
-	data, err := os.ReadFile(root + "/config/gitops/github.yaml")
-	if err != nil {
-		t.Fatal(err)
+// commit matches an action at a commit, with its version for readers. A tag could be moved to other code.
+var commit = regexp.MustCompile(`^[a-z-]+/[a-z-]+@[0-9a-f]{40} # v[0-9.]+$`)
+
+// The sample and our own workflows have no finding of the linter of GitHub Actions. Our own run only actions at a commit.
+func TestWorkflows(t *testing.T) {
+	ours, err := filepath.Glob(root + "/.github/workflows/*")
+	if err != nil || len(ours) != 2 {
+		t.Fatalf("wanted the workflows test and release, found %v, %v", ours, err)
 	}
+	for _, file := range append(ours, root+"/config/gitops/github.yaml") {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if findings := lint(t, data); len(findings) > 0 {
+			t.Errorf("%s: %v", file, findings)
+		}
+		if broken := lint(t, bytes.Replace(data, []byte("runs-on:"), []byte("runs_on:"), 1)); len(broken) == 0 {
+			t.Errorf("%s: the linter accepts a key that does not exist", file)
+		}
+		if !slices.Contains(ours, file) {
+			continue
+		}
+		for line := range strings.Lines(string(data)) {
+			if _, action, found := strings.Cut(line, "uses: "); found && !commit.MatchString(strings.TrimSpace(action)) {
+				t.Errorf("%s: wanted an action at a commit and its version, found %s", file, action)
+			}
+		}
+	}
+}
+
+func lint(t *testing.T, workflow []byte) []*actionlint.Error {
+	t.Helper()
 	linter, err := actionlint.NewLinter(io.Discard, &actionlint.LinterOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -28,12 +58,11 @@ func TestGitHubSample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for text, valid := range map[string]bool{string(data): true, strings.Replace(string(data), "runs-on:", "runs_on:", 1): false} {
-		findings, err := linter.Lint("benchmark.yaml", []byte(text), project)
-		if err != nil || (len(findings) == 0) != valid {
-			t.Errorf("valid: %v, found %v, %v", valid, findings, err)
-		}
+	findings, err := linter.Lint("workflow.yaml", workflow, project)
+	if err != nil {
+		t.Fatal(err)
 	}
+	return findings
 }
 
 // The objects of the CronJob are those of the Kubernetes API, without an unknown field.

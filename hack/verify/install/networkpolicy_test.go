@@ -9,24 +9,32 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
-// samplePolicy submits the sample to the API server, and returns the stored object.
-func samplePolicy(t *testing.T) *networkingv1.NetworkPolicy {
+// samplePolicies submits the sample to the API server, and returns the stored objects.
+func samplePolicies(t *testing.T) (all []*networkingv1.NetworkPolicy) {
 	t.Helper()
-	sample := only(t, readObjects(t, "config/samples/networkpolicy.yaml"), "NetworkPolicy", "", "etcd-benchmark-clients")
-	sample.SetNamespace(newNamespace(t))
-	create(t, client.WithFieldValidation(clientAs(t, ""), "Strict"), &sample)
-	policy := &networkingv1.NetworkPolicy{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(sample.Object, policy); err != nil {
-		t.Fatal(err)
+	namespace := newNamespace(t)
+	for _, sample := range readObjects(t, "config/samples/networkpolicy.yaml") {
+		sample.SetNamespace(namespace)
+		create(t, client.WithFieldValidation(clientAs(t, ""), "Strict"), &sample)
+		all = append(all, typed[networkingv1.NetworkPolicy](t, sample))
 	}
-	return policy
+	return all
+}
+
+// policyFor returns the one policy that selects a pod, which must be for ingress and egress.
+func policyFor(t *testing.T, policies []*networkingv1.NetworkPolicy, pod labels.Set) *networkingv1.NetworkPolicy {
+	t.Helper()
+	policies = slices.DeleteFunc(slices.Clone(policies), func(p *networkingv1.NetworkPolicy) bool { return !selects(t, &p.Spec.PodSelector, pod) })
+	if len(policies) != 1 || !slices.Equal(policies[0].Spec.PolicyTypes, []networkingv1.PolicyType{networkingv1.PolicyTypeIngress, networkingv1.PolicyTypeEgress}) {
+		t.Fatalf("wanted one policy, for ingress and egress of pods with the labels %v, found %v", pod, policies)
+	}
+	return policies[0]
 }
 
 // peer is a communication partner of a pod of the namespace.
@@ -40,47 +48,55 @@ type peer struct {
 // TestTheSampleNetworkPolicyAdmitsWhatRunsNeed also checks that it admits nothing else: its labels and ports are those
 // of the operator, of client pods, and of the demo's etcd.
 func TestTheSampleNetworkPolicyAdmitsWhatRunsNeed(t *testing.T) {
-	policy := samplePolicy(t)
-	if !selects(t, &policy.Spec.PodSelector, labels.Set{v1alpha1.LabelManagedBy: v1alpha1.ManagedBy}) || selects(t, &policy.Spec.PodSelector, etcdLabels(t)) {
-		t.Errorf("wanted the policy to select only client pods, found %v", policy.Spec.PodSelector)
-	}
-	if !slices.Equal(policy.Spec.PolicyTypes, []networkingv1.PolicyType{networkingv1.PolicyTypeIngress, networkingv1.PolicyTypeEgress}) {
-		t.Errorf("wanted a policy for ingress and egress, found %v", policy.Spec.PolicyTypes)
+	policies := samplePolicies(t)
+	if slices.ContainsFunc(policies, func(p *networkingv1.NetworkPolicy) bool { return selects(t, &p.Spec.PodSelector, etcdLabels(t)) }) {
+		t.Error("a policy selects pods of an etcd, wanted only those of runs")
 	}
 	operator, dns := peer{systemName, operatorLabels(t)}, peer{"kube-system", labels.Set{"k8s-app": "kube-dns"}}
 	etcd, foreign := peer{pod: etcdLabels(t)}, peer{pod: labels.Set{"app": "foreign"}}
-	run := peer{pod: labels.Set{v1alpha1.LabelManagedBy: v1alpha1.ManagedBy}}
+	podOf := func(component string) peer {
+		return peer{pod: labels.Set{v1alpha1.LabelManagedBy: v1alpha1.ManagedBy, v1alpha1.LabelComponent: component}}
+	}
+	run, cleanup, member := podOf(v1alpha1.ComponentLoad), podOf(v1alpha1.ComponentCleanup), podOf(v1alpha1.ComponentMember)
 	tests := map[string]struct {
+		of       peer
 		ingress  bool
 		peer     peer
 		protocol corev1.Protocol
 		port     int32
 		want     bool
 	}{
-		"the operator reads metrics":   {true, operator, corev1.ProtocolTCP, plan.MetricsPort, true},
-		"the operator, another port":   {true, operator, corev1.ProtocolTCP, 22, false},
-		"a pod with its labels":        {true, peer{"", operatorLabels(t)}, corev1.ProtocolTCP, plan.MetricsPort, false},
-		"its neighbour":                {true, peer{systemName, labels.Set{"app": "x"}}, corev1.ProtocolTCP, plan.MetricsPort, false},
-		"a foreign pod reads metrics":  {true, foreign, corev1.ProtocolTCP, plan.MetricsPort, false},
-		"to etcd":                      {false, etcd, corev1.ProtocolTCP, 2379, true},
-		"to etcd as a peer":            {false, etcd, corev1.ProtocolTCP, 2380, false},
-		"to an etcd of others":         {false, peer{"other", etcdLabels(t)}, corev1.ProtocolTCP, 2379, false},
-		"to members of a run":          {false, run, corev1.ProtocolTCP, 2379, true},
-		"between members of a run":     {false, run, corev1.ProtocolTCP, 2380, true},
-		"to another client pod":        {false, run, corev1.ProtocolTCP, plan.MetricsPort, false},
-		"a member's clients":           {true, run, corev1.ProtocolTCP, 2379, true},
-		"a member's peers":             {true, run, corev1.ProtocolTCP, 2380, true},
-		"a member's foreign client":    {true, foreign, corev1.ProtocolTCP, 2379, false},
-		"a run's pod elsewhere":        {true, peer{"other", run.pod}, corev1.ProtocolTCP, 2379, false},
-		"asks for names":               {false, dns, corev1.ProtocolUDP, 53, true},
-		"asks for names by TCP":        {false, dns, corev1.ProtocolTCP, 53, true},
-		"to something on the DNS node": {false, dns, corev1.ProtocolTCP, 443, false},
-		"to the API server":            {false, peer{}, corev1.ProtocolTCP, 443, false},
-		"to a foreign pod":             {false, foreign, corev1.ProtocolTCP, 2379, false},
+		"the operator reads metrics":    {run, true, operator, corev1.ProtocolTCP, plan.MetricsPort, true},
+		"the operator, another port":    {run, true, operator, corev1.ProtocolTCP, 22, false},
+		"a pod with its labels":         {run, true, peer{"", operatorLabels(t)}, corev1.ProtocolTCP, plan.MetricsPort, false},
+		"its neighbour":                 {run, true, peer{systemName, labels.Set{"app": "x"}}, corev1.ProtocolTCP, plan.MetricsPort, false},
+		"a foreign pod reads metrics":   {run, true, foreign, corev1.ProtocolTCP, plan.MetricsPort, false},
+		"to etcd":                       {run, false, etcd, corev1.ProtocolTCP, 2379, true},
+		"to etcd, to delete keys":       {cleanup, false, etcd, corev1.ProtocolTCP, 2379, true},
+		"to etcd as a peer":             {run, false, etcd, corev1.ProtocolTCP, 2380, false},
+		"to an etcd of others":          {run, false, peer{"other", etcdLabels(t)}, corev1.ProtocolTCP, 2379, false},
+		"to members of a run":           {run, false, member, corev1.ProtocolTCP, 2379, true},
+		"to what measures members":      {run, false, member, corev1.ProtocolTCP, plan.SamplerPort, true},
+		"to members as a peer":          {run, false, member, corev1.ProtocolTCP, 2380, false},
+		"to another client pod":         {run, false, run, corev1.ProtocolTCP, 2379, false},
+		"between members of a run":      {member, false, member, corev1.ProtocolTCP, 2380, true},
+		"a member to an etcd":           {member, false, etcd, corev1.ProtocolTCP, 2380, false},
+		"a member asks for names":       {member, false, dns, corev1.ProtocolUDP, 53, true},
+		"a member's clients":            {member, true, run, corev1.ProtocolTCP, 2379, true},
+		"the clients' look at a member": {member, true, run, corev1.ProtocolTCP, plan.SamplerPort, true},
+		"a client as a member's peer":   {member, true, run, corev1.ProtocolTCP, 2380, false},
+		"a member's peers":              {member, true, member, corev1.ProtocolTCP, 2380, true},
+		"a member's foreign client":     {member, true, foreign, corev1.ProtocolTCP, 2379, false},
+		"a run's pod elsewhere":         {member, true, peer{"other", run.pod}, corev1.ProtocolTCP, 2379, false},
+		"asks for names":                {run, false, dns, corev1.ProtocolUDP, 53, true},
+		"asks for names by TCP":         {run, false, dns, corev1.ProtocolTCP, 53, true},
+		"to something on the DNS node":  {run, false, dns, corev1.ProtocolTCP, 443, false},
+		"to the API server":             {run, false, peer{}, corev1.ProtocolTCP, 443, false},
+		"to a foreign pod":              {run, false, foreign, corev1.ProtocolTCP, 2379, false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := admits(t, policy, tc.ingress, tc.peer, tc.protocol, tc.port); got != tc.want {
+			if got := admits(t, policyFor(t, policies, tc.of.pod), tc.ingress, tc.peer, tc.protocol, tc.port); got != tc.want {
 				t.Errorf("wanted admitted: %v, found %v", tc.want, got)
 			}
 		})

@@ -208,6 +208,10 @@ func TestValuesAreChecked(t *testing.T) {
 		"no key of a token":  "metrics.serviceMonitor.token.key=",
 		"Kubernetes' unit":   "goMemoryLimit=300Mi",
 		"no memory at all":   "goMemoryLimit=0B",
+		"unknown level":      "log.level=loud",
+		"unknown format":     "log.format=xml",
+		"no account":         "serviceAccount.create=false",
+		"a word as a source": "networkPolicy.metricsFrom={monitoring}",
 	}
 	for name, value := range tests {
 		t.Run(name, func(t *testing.T) {
