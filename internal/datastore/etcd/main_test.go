@@ -1,8 +1,8 @@
 package etcd
 
 import (
-	"slices"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
