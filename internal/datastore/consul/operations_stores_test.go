@@ -116,8 +116,9 @@ func TestWorkloads(t *testing.T) {
 		"keys written again": {of(1_500, spec.Workload{Type: spec.WorkloadPut, Put: &spec.Put{Keys: keys(spec.Uniform), Values: values, Overwrite: true}}), effects{count, 0, sent{spec.RPCKVPut: 1_500}}},
 		"puts for a time": {func(p *plan.Plan) {
 			p.Workload.Put.Keys = keys(spec.Sequential)
+			p.Workload.Put.Keys.Count = 30
 			p.Load.Requests, p.Load.DurationSeconds = nil, new(int32(1))
-		}, effects{count, 0, sent{spec.RPCKVPut: some}}},
+		}, effects{30, 0, sent{spec.RPCKVPut: some}}},
 		"linearizable reads":  {reads(spec.Linearizable), effects{count, 0, sent{spec.RPCKVGet: 1_500}}},
 		"reads of the leader": {reads(spec.Leader), effects{count, 0, sent{spec.RPCKVGet: 1_500}}},
 		"serializable reads":  {reads(spec.Serializable), effects{count, 0, sent{spec.RPCKVGet: 1_500}}},
