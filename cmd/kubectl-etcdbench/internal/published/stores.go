@@ -17,7 +17,7 @@ func storesTable(m measured) table {
 	t := table{
 		id: "stores", title: "etcd, ZooKeeper and Consul: a million new keys",
 		theirs: "[dbtester](https://github.com/etcd-io/dbtester): etcd 3.3.0, ZooKeeper 3.5.3-beta, Consul 1.0.2 on three machines of 16 processors; keys of 256 B, values of 1 KiB; the best number of clients of each.",
-		header: []string{"store", "clients", "QPS", "mean", "p99", "maximum", "errors", "here: clients", "QPS", "mean", "p99", "maximum", "errors"},
+		header: []string{"store", "clients", "QPS", "mean", "p99", "maximum", "errors", "our clients", "our QPS", "our mean", "our p99", "our maximum", "our errors"},
 		said: []string{"**Whose errors were ZooKeeper's?** Its client asked for sessions of one second, and hung up after 2.7 s without a byte: " +
 			"half of the 2,652 errors were the client's own. [Compare stores](compare-stores.md) has the rest, and the costs per request that are comparable."},
 	}

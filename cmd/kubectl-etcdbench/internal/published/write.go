@@ -40,7 +40,7 @@ func markdown(m measured, tables []table) string {
 	fmt.Fprintf(&out, "`make published LEVEL=quick` measures each table below on this machine and writes this page, and the pictures in\n`out/published.html`. `LEVEL=all` takes the totals of the suites. In a cluster: `kubectl apply -f config/samples/published/`.\n\n")
 	fmt.Fprintf(&out, "%s\n\n", machineText(m))
 	for _, t := range tables {
-		fmt.Fprintf(&out, "## %s\n\n%s\n\n%s\n", sentence(t.title), t.theirs, tableText(t))
+		fmt.Fprintf(&out, "## %s\n\n%s\n\n%s\n", t.title, t.theirs, tableText(t))
 		for _, said := range slices.Concat([]string{t.differs}, t.said) {
 			if said != "" {
 				fmt.Fprintf(&out, "%s\n\n", said)
@@ -49,8 +49,6 @@ func markdown(m measured, tables []table) string {
 	}
 	return strings.TrimSpace(out.String()) + "\n"
 }
-
-func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // tableText writes a table without spaces, so that a row is short.
 func tableText(t table) string {
@@ -91,7 +89,7 @@ func machineText(m measured) string {
 func pageOf(m measured, tables []table) ([]byte, error) {
 	p := report.Page{Title: "Published tables, beside ours", State: report.None, Verdict: "Measured on this machine", Why: []string{plain(machineText(m))}}
 	for _, t := range tables {
-		s := report.Section{ID: t.id, Title: sentence(t.title), Plots: t.plots, Blocks: []render.Block{{Text: plain(t.theirs)}, {Rows: append([][]string{t.header}, t.rows...), Left: 1}}}
+		s := report.Section{ID: t.id, Title: t.title, Plots: t.plots, Blocks: []render.Block{{Text: plain(t.theirs)}, {Rows: append([][]string{t.header}, t.rows...), Left: 1}}}
 		for _, said := range slices.Concat([]string{t.differs}, t.said) {
 			if said != "" {
 				s.Blocks = append(s.Blocks, render.Block{Text: plain(said)})
