@@ -54,7 +54,7 @@ const MaxParameterBytes = 1_500_000
 // after the other, and ends with the last response. Its latency lasts from
 // when it was due until then.
 //
-// +kubebuilder:validation:XValidation:rule="self.parameterBytes * (self.layout == 'Blob' ? self.parametersPerProcess : 1) <= 1500000",messageExpression="'a value would have %d bytes (parameterBytes, default 100%s): etcd refuses requests above 1.5 MiB; lower parameterBytes%s to at most 1500000 bytes in a value'.format([self.parameterBytes * (self.layout == 'Blob' ? self.parametersPerProcess : 1), self.layout == 'Blob' ? ', times parametersPerProcess, default 100' : ”, self.layout == 'Blob' ? ' or parametersPerProcess, or choose another layout,' : ”])",fieldPath=".parameterBytes"
+// +kubebuilder:validation:XValidation:rule="self.parameterBytes * (self.layout == 'Blob' ? self.parametersPerProcess : 1) <= 1500000",messageExpression="'a value would have %d bytes (with layout Blob, parameterBytes times parametersPerProcess), more than 1500000, and etcd refuses requests above 1.5 MiB: lower one of them, or choose another layout'.format([self.parameterBytes * (self.layout == 'Blob' ? self.parametersPerProcess : 1)])",fieldPath=".parameterBytes"
 // +kubebuilder:validation:XValidation:rule="!(self.layout in ['Flat', 'Tree']) || self.parametersPerProcess * (self.parameterBytes + 576) <= 50331648",messageExpression="'one response would have more than 48 MiB: %d parameters of %d bytes, and up to 576 bytes for each key; lower parametersPerProcess or parameterBytes'.format([self.parametersPerProcess, self.parameterBytes])",fieldPath=".parametersPerProcess"
 type Fetch struct {
 	// layout is how parameters are stored and read:
