@@ -353,9 +353,12 @@ var transports = map[Transport]transportRow{
 	TransportClient: {workloads: Variants(), multiplexed: true},
 	TransportFast: {workloads: []Variant{
 		VariantPut, VariantRangeWhole, VariantMixed, VariantDelete, VariantTxnPuts, VariantTxnCompareAndSwap,
-		VariantLeaseGrant, VariantLeaseRevoke,
+		VariantLeaseGrant, VariantLeaseRevoke, VariantFetchFragmented, VariantFetchBlob, VariantFetchFlat, VariantFetchTree,
 	}, multiplexed: true, loops: true},
-	TransportJSON: {workloads: []Variant{VariantPut, VariantRangeWhole, VariantMixed, VariantDelete, VariantTxnPuts}},
+	TransportJSON: {workloads: []Variant{
+		VariantPut, VariantRangeWhole, VariantMixed, VariantDelete, VariantTxnPuts,
+		VariantFetchFragmented, VariantFetchBlob, VariantFetchFlat, VariantFetchTree,
+	}},
 }
 
 // Workloads are those that the transport can send.

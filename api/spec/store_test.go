@@ -99,7 +99,7 @@ func TestThePageOfWorkloadsKnowsWhatTransportsSend(t *testing.T) {
 			if fast {
 				sent++
 			}
-			if slices.Contains(TransportJSON.Workloads(), v) != (fast && i < 5) {
+			if slices.Contains(TransportJSON.Workloads(), v) != (fast && i < 6) {
 				t.Errorf("docs/workloads.md is wrong about %s over JSON", v)
 			}
 		}
