@@ -15,7 +15,9 @@ type Track struct {
 	pending     spread
 	cpu         spread
 	kept        kept
-	pings       results.Histogram
+	// looks are those of the last sample: short windows have few samples of their own.
+	looks []Sample
+	pings results.Histogram
 }
 
 // mostBytes is the largest whole number that a metric can hold exactly.
@@ -41,7 +43,7 @@ func (t *Track) Add(s Sample) {
 		t.first = s
 	}
 	t.samples++
-	t.last = s
+	t.last, t.looks = s, s.Looks
 	t.kept.add(s)
 	if v := s.Gauges[GaugeMemoryBytes]; v > 0 && v < mostBytes {
 		t.memory.add(v)
