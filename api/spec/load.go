@@ -22,6 +22,9 @@ type Load struct {
 	//   member translates each request and calls itself over gRPC: this is
 	//   another load for etcd, not only another client. A connection carries one
 	//   request at a time, so clients must equal connections.
+	// - V2: HTTP/1.1 to the v2 API of etcd 3.4 and 3.5, a store of its own in
+	//   memory, on members of target.ephemeral alone. It stores text: a letter for
+	//   each byte of a value. clients must equal connections.
 	//
 	// Every result names the transport. Default Client.
 	//

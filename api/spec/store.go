@@ -29,7 +29,7 @@ const DefaultDatastore = Etcd
 
 // Transport is the client that sends requests to the store.
 //
-// +kubebuilder:validation:Enum=Client;Fast;JSON
+// +kubebuilder:validation:Enum=Client;Fast;JSON;V2
 type Transport string
 
 // The transports.
@@ -41,6 +41,9 @@ const (
 	TransportFast Transport = "Fast"
 	// TransportJSON is HTTP/1.1 and JSON, over the gRPC gateway of each member.
 	TransportJSON Transport = "JSON"
+	// TransportV2 is HTTP/1.1 and the v2 API of etcd 3.4 and 3.5, a store of its
+	// own that lies in memory.
+	TransportV2 Transport = "V2"
 )
 
 // MemberSelection says which members of the target receive the load.
@@ -107,6 +110,9 @@ const (
 	// RPCLock and RPCUnlock are those of etcd's lock service.
 	RPCLock   RPC = "Lock"
 	RPCUnlock RPC = "Unlock"
+	// RPCV2Get and RPCV2Put are those of the v2 API.
+	RPCV2Get RPC = "V2Get"
+	RPCV2Put RPC = "V2Put"
 )
 
 // The requests to ZooKeeper, by the names in its log.
@@ -259,9 +265,9 @@ var stores = map[Datastore]Store{
 		RPCs: []RPC{
 			RPCPut, RPCRange, RPCDeleteRange, RPCTxn, RPCStatus, RPCMemberList, RPCAlarm, RPCCompact, RPCDefragment,
 			RPCRangeStream, RPCLeaseGrant, RPCLeaseRevoke, RPCLeaseKeepAlive, RPCLeaseLeases,
-			RPCLeaseTimeToLive, RPCWatch, RPCAuthenticate, RPCLock, RPCUnlock,
+			RPCLeaseTimeToLive, RPCWatch, RPCAuthenticate, RPCLock, RPCUnlock, RPCV2Get, RPCV2Put,
 		},
-		Transports: []Transport{TransportClient, TransportFast, TransportJSON},
+		Transports: []Transport{TransportClient, TransportFast, TransportJSON, TransportV2},
 		Workloads:  Variants(), Consistencies: []Consistency{Linearizable, Serializable},
 		Keys: KeyLimits{
 			Distributions: []Distribution{Sequential, Uniform, ZipfLaw, HotSpots},
@@ -342,22 +348,27 @@ var stores = map[Datastore]Store{
 }
 
 // transportRow is the row of a transport: the workloads that it can send, whether its connections carry many requests at a
-// time, and whether event loops carry its requests.
+// time, whether event loops carry its requests, and whether a read can have several keys, or only their names or their number.
 type transportRow struct {
-	workloads          []Variant
-	multiplexed, loops bool
+	workloads                  []Variant
+	multiplexed, loops, ranges bool
+	// anyMembers: it loads members that exist without the run, too.
+	anyMembers bool
 }
 
 // transports has every transport. Fast sends requests that have one response each.
 var transports = map[Transport]transportRow{
-	TransportClient: {workloads: Variants(), multiplexed: true},
+	TransportClient: {workloads: Variants(), multiplexed: true, ranges: true, anyMembers: true},
 	TransportFast: {workloads: []Variant{
 		VariantPut, VariantRangeWhole, VariantMixed, VariantDelete, VariantTxnPuts, VariantTxnCompareAndSwap,
 		VariantLeaseGrant, VariantLeaseRevoke, VariantFetchFragmented, VariantFetchBlob, VariantFetchFlat, VariantFetchTree,
-	}, multiplexed: true, loops: true},
+	}, multiplexed: true, loops: true, ranges: true, anyMembers: true},
 	TransportJSON: {workloads: []Variant{
 		VariantPut, VariantRangeWhole, VariantMixed, VariantDelete, VariantTxnPuts,
 		VariantFetchFragmented, VariantFetchBlob, VariantFetchFlat, VariantFetchTree,
+	}, ranges: true, anyMembers: true},
+	TransportV2: {workloads: []Variant{
+		VariantPut, VariantRangeWhole, VariantFetchFragmented, VariantFetchBlob, VariantFetchFlat, VariantFetchTree,
 	}},
 }
 
@@ -370,6 +381,13 @@ func (t Transport) Multiplexed() bool { return transports[t].multiplexed }
 // Loops reports whether event loops carry the requests of the transport. Then no goroutine waits for a response, and
 // requests leave no garbage.
 func (t Transport) Loops() bool { return transports[t].loops }
+
+// Ranges reports whether a read over the transport can have several keys, as KeyLimits.Ranges does.
+func (t Transport) Ranges() bool { return transports[t].ranges }
+
+// AnyMembers reports whether the transport loads members that exist without the run. Otherwise it loads only those of
+// spec.target.ephemeral.
+func (t Transport) AnyMembers() bool { return transports[t].anyMembers }
 
 // Store returns the row of the store. ok is false for an unknown store, whose row is empty.
 func (d Datastore) Store() (s Store, ok bool) {

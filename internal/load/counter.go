@@ -16,6 +16,7 @@ type RequestCounter struct {
 	// are so few kinds that a linear search is faster than hashing.
 	counts  atomic.Pointer[[]*requestCount]
 	growing sync.Mutex
+	resent  atomic.Uint64
 }
 
 // requestCount counts the requests of one kind.
@@ -33,6 +34,12 @@ func (c *RequestCounter) Add(rpc spec.RPC, phase results.Phase) {
 	}
 	k.n.Add(1)
 }
+
+// AddResent counts one of the requests that Add has counted as sent again. The target may not have seen the one before it.
+func (c *RequestCounter) AddResent() { c.resent.Add(1) }
+
+// Resent returns how many requests were counted as sent again.
+func (c *RequestCounter) Resent() uint64 { return c.resent.Load() }
 
 // Counts returns what was counted so far.
 func (c *RequestCounter) Counts() map[spec.RPC]map[results.Phase]uint64 {

@@ -119,7 +119,8 @@ type Deleter interface {
 	Deleted() results.Work
 }
 
-// Resender is a Driver that sends a request again when the target has refused its credentials as expired.
+// Resender is a Driver that sends a request again when the target has refused its credentials as expired, or closed its
+// connection. The target has seen between Requests less Resent, and Requests, unless requests failed.
 type Resender interface {
 	// Resent counts the requests that were sent again.
 	Resent() uint64

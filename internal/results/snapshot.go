@@ -148,7 +148,7 @@ type Snapshot struct {
 	Course
 	// Requests counts the sent requests by RPC and phase.
 	Requests map[spec.RPC]map[Phase]uint64
-	// Resent counts the requests that were sent again because their token had expired.
+	// Resent counts the requests that were sent again because their token had expired, or their connection was closed.
 	Resent uint64
 	// Cuts are the losses of sessions' connections; zero for stores without sessions.
 	Cuts Cuts

@@ -50,7 +50,7 @@ func Warnings(b *v1alpha1.EtcdBenchmark, s results.Summary) []string {
 	w.ofObservation(s.Merged)
 	w.ofQueue(b.Status.Admission)
 	w.ofPods(s.Merged)
-	w.ofTokens(s.Merged.Resent)
+	w.ofResent(s.Merged.Resent)
 	w.ofSessions(s.Merged.Cuts)
 	w.ofWatchers(s.Watch)
 	for _, o := range s.Operations {
@@ -256,9 +256,9 @@ func labels(t *results.Target, ids []string) (all []string) {
 	return all
 }
 
-// ofTokens warns of requests whose latency includes a login.
-func (w *warnings) ofTokens(resent uint64) {
-	w.add(resent > 0, "the target refused the token of requests %s times: client pods logged in again and sent those requests again, and their latency includes that", text.Grouped(resent))
+// ofResent warns of requests whose latency includes a login or another connection.
+func (w *warnings) ofResent(resent uint64) {
+	w.add(resent > 0, "client pods sent %s again, because the target had refused the token or closed the connection: their latency includes that", text.Plural(resent, "request"))
 }
 
 // ofSessions warns of sessions whose connections were lost.

@@ -80,7 +80,8 @@ func (r *Run) checkLimits(l spec.KeyLimits, d spec.Datastore) []error {
 		Wanted(values.SizeBytes <= l.MaxValueBytes, "values.sizeBytes", fmt.Sprintf("at most %d for %s", l.MaxValueBytes, d), values.SizeBytes),
 		Wanted(rewrites || keys.Distribution == spec.Sequential, "keys.distribution", fmt.Sprintf("Sequential for %s, unless keys are overwritten", d), keys.Distribution),
 		Wanted(rewrites || once, "load.requests", fmt.Sprintf("at most keys.count for %s, divided by the puts of a transaction", d), r.Load.RequestBound()),
-		Wanted(l.Ranges || r.Workload.Range == nil || readsOneKey(*r.Workload.Range), "workload.range", fmt.Sprintf("one key per request for %s", d), r.Workload.Range),
+		Wanted(l.Ranges && r.Load.Transport.Ranges() || r.Workload.Range == nil || readsOneKey(*r.Workload.Range), "workload.range",
+			fmt.Sprintf("one key per request for %s over %s", d, r.Load.Transport), r.Workload.Range),
 		Wanted(rewrites || r.Load.WarmupSeconds == 0, "load.warmupSeconds", fmt.Sprintf("0 for %s", d), r.Load.WarmupSeconds),
 		Wanted(r.Workload.Txn == nil || l.Txn.Accept(puts, keys, values), "workload.txn", fmt.Sprintf("transactions of at most %d puts and %d bytes for %s", l.Txn.MaxPuts, l.Txn.MaxBytes, d), puts),
 	}

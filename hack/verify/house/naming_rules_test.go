@@ -50,9 +50,12 @@ func namings() []naming {
 		},
 		{
 			// Every store has Client, which is the reference for comparisons.
-			kind:  "a transport",
-			names: func(name string) bool { return name == "spec.TransportFast" || name == "spec.TransportJSON" },
-			files: []string{"api/spec", "internal/datastore/etcd/fastconn.go", "internal/datastore/etcd/jsonconn.go"},
+			kind: "a transport",
+			names: func(name string) bool {
+				transport, ok := strings.CutPrefix(name, "spec.Transport")
+				return ok && slices.Contains([]string{"Fast", "JSON", "V2"}, transport)
+			},
+			files: []string{"api/spec", "internal/datastore/etcd/fastconn.go", "internal/datastore/etcd/jsonconn.go", "internal/datastore/etcd/v2conn.go"},
 		},
 		{
 			kind:  "a form of output",

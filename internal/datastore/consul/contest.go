@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/http1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/remote"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -133,7 +134,7 @@ func (k *contender) yield(ctx context.Context, resp *load.Response) {
 	}
 }
 
-func (k *contender) release() request {
+func (k *contender) release() http1.Request {
 	return put(spec.RPCKVPut, k.path+"?release="+k.session, nil)
 }
 

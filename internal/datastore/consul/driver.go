@@ -27,7 +27,7 @@ type Driver struct {
 	requests    load.RequestCounter
 	credentials func() (secrets.Credentials, error)
 	// control sends what is not load. turn counts the temporary errors: the next request goes to the next address.
-	control func() (*link, error)
+	control func() (link, error)
 	turn    atomic.Int64
 
 	handOffs remote.HandOffs
@@ -36,13 +36,14 @@ type Driver struct {
 	end    func()
 
 	mutex sync.Mutex
-	links []*link
+	links []link
 }
 
 var (
 	_ load.Locker   = (*Driver)(nil)
 	_ load.Observer = (*Driver)(nil)
 	_ load.Prober   = (*Driver)(nil)
+	_ load.Resender = (*Driver)(nil)
 	_ load.Sampler  = (*Driver)(nil)
 )
 
@@ -51,7 +52,7 @@ func New(p plan.Plan, index int) *Driver {
 	d := &Driver{plan: p, index: index, addresses: remote.NewAddresses(p, index), closed: make(chan struct{})}
 	d.end = sync.OnceFunc(func() { close(d.closed) })
 	d.credentials = sync.OnceValues(func() (secrets.Credentials, error) { return secrets.Read(p.Target) })
-	d.control = sync.OnceValues(func() (*link, error) { return d.open(controlConnections, answerTimeout) })
+	d.control = sync.OnceValues(func() (link, error) { return d.open(controlConnections, answerTimeout) })
 	d.run = &ownership.Run{Prefix: p.Prefix, UID: p.RunUID, Pod: index, Things: p.WrittenKeys() + revokeFactor*p.LeaseCount(), RequestTimeoutSeconds: p.Load.RequestTimeoutSeconds}
 	d.leases = d.newLeases()
 	d.Ownership, d.TargetLock = ownership.New(d.run, d.ownClaims(d.run)), ownership.NewTargetLock(d.run, &targetLock{kv: kv{d}})
@@ -84,7 +85,10 @@ func (d *Driver) Close() error {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	for _, l := range d.links {
-		l.CloseIdleConnections()
+		l.Close()
 	}
 	return nil
 }
+
+// Resent implements load.Resender.
+func (d *Driver) Resent() uint64 { return d.requests.Resent() }

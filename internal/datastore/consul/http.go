@@ -11,15 +11,14 @@ import (
 	"math"
 	"net"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/http1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/remote"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/secrets"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
@@ -27,30 +26,21 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// request is a request to Consul. Its path has the query, too.
-type request struct {
-	rpc          spec.RPC
-	method, path string
-	body         []byte
-	// decode reads the body of a success, if it is set.
-	decode func(io.Reader) error
-}
-
 const kvPath, txnPath = "/v1/kv/", "/v1/txn"
 
 // pathOf is the path of a key, which may have any name.
 func pathOf(key string) string { return kvPath + (&url.URL{Path: key}).EscapedPath() }
 
-func get(rpc spec.RPC, path string) request {
-	return request{rpc: rpc, method: http.MethodGet, path: path}
+func get(rpc spec.RPC, path string) http1.Request {
+	return http1.Request{RPC: rpc, Method: http.MethodGet, Path: path}
 }
 
-func put(rpc spec.RPC, path string, body []byte) request {
-	return request{rpc: rpc, method: http.MethodPut, path: path, body: body}
+func put(rpc spec.RPC, path string, body []byte) http1.Request {
+	return http1.Request{RPC: rpc, Method: http.MethodPut, Path: path, Body: body}
 }
 
-func remove(path string) request {
-	return request{rpc: spec.RPCKVDelete, method: http.MethodDelete, path: path}
+func remove(path string) http1.Request {
+	return http1.Request{RPC: spec.RPCKVDelete, Method: http.MethodDelete, Path: path}
 }
 
 const (
@@ -60,25 +50,27 @@ const (
 	answerTimeout = 5 * time.Second
 )
 
-// link is connections to servers. They are opened when they are needed.
+// link is connections to servers.
 type link struct {
-	*http.Transport
-	driver        *Driver
-	scheme, token string
+	*http1.Link
+	driver *Driver
 }
 
-// open returns a link with at most this many connections to a server, bounded as remote.Transport does.
-func (d *Driver) open(connections int, each time.Duration) (*link, error) {
+// open returns a link with at most this many connections to a server, bounded as http1.Open does.
+func (d *Driver) open(connections int, each time.Duration) (link, error) {
 	creds, err := d.credentials()
 	if err != nil {
-		return nil, err
+		return link{}, err
 	}
-	l := &link{driver: d, scheme: "http://", token: creds.Auth[plan.TokenFile]}
 	var config *tls.Config
 	if creds.TLS != nil {
-		l.scheme, config = "https://", creds.TLS.Config
+		config = creds.TLS.Config
 	}
-	l.Transport = remote.Transport(config, connections, each)
+	header := http.Header{}
+	if token := creds.Auth[plan.TokenFile]; token != "" {
+		header.Set("X-Consul-Token", token)
+	}
+	l := link{http1.Open(config, connections, each, &d.requests, header), d}
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	d.links = append(d.links, l)
@@ -86,44 +78,17 @@ func (d *Driver) open(connections int, each time.Duration) (*link, error) {
 }
 
 // send sends a request to an address, and reads at most this many bytes of the response. found is false for a missing key.
-func (l *link) send(ctx context.Context, endpoint string, r request, most int64) (body []byte, found bool, err error) {
-	// net/http sends a GET again if its connection breaks. That is counted, and a request of the load has failed then.
-	var sent atomic.Int32
-	phase := load.PhaseOf(ctx)
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() {
-		sent.Add(1)
-		l.driver.requests.Add(r.rpc, phase)
-	}})
-	ask, err := http.NewRequestWithContext(ctx, r.method, l.scheme+endpoint+r.path, bytes.NewReader(r.body))
-	if err != nil {
-		return nil, false, err
-	}
-	if l.token != "" {
-		ask.Header["X-Consul-Token"] = []string{l.token}
-	}
-	// A round trip follows no redirect.
-	response, err := l.RoundTrip(ask)
-	if err != nil {
-		return nil, false, err
-	}
-	defer response.Body.Close()
-	if found = response.StatusCode == http.StatusOK; found && r.decode != nil {
-		err = r.decode(response.Body)
-	} else {
-		body, err = io.ReadAll(io.LimitReader(response.Body, most))
-	}
-	switch {
-	case err != nil:
-	case !found && response.StatusCode != http.StatusNotFound:
-		err = &refusal{response.StatusCode, strings.TrimSpace(string(body))}
-	case sent.Load() > 1 && phase != results.PhaseControl:
-		err = errBroken
+func (l link) send(ctx context.Context, endpoint string, r http1.Request, most int64) (body []byte, found bool, err error) {
+	r.Most = most
+	status, body, err := l.Send(ctx, endpoint, r)
+	if found = status == http.StatusOK; err == nil && !found && status != http.StatusNotFound {
+		err = &refusal{status, strings.TrimSpace(string(body))}
 	}
 	return body, found, err
 }
 
 // sendControl sends a request that is not load to an address.
-func (d *Driver) sendControl(ctx context.Context, endpoint string, r request, most int64) (body []byte, found bool, err error) {
+func (d *Driver) sendControl(ctx context.Context, endpoint string, r http1.Request, most int64) (body []byte, found bool, err error) {
 	l, err := d.control()
 	if err != nil {
 		return nil, false, err
@@ -133,7 +98,7 @@ func (d *Driver) sendControl(ctx context.Context, endpoint string, r request, mo
 
 // ask sends a request that is not load until it is answered, or fails with an error that is not temporary: each can be
 // repeated safely. Pods begin with different addresses. After a temporary error the next address follows.
-func (d *Driver) ask(ctx context.Context, r request, most int64) (body []byte, found bool, err error) {
+func (d *Driver) ask(ctx context.Context, r http1.Request, most int64) (body []byte, found bool, err error) {
 	all := d.addresses.Loaded()
 	err = remote.Repeat(ctx, passes, func(ctx context.Context) (err error) {
 		turn := d.turn.Load()
@@ -151,7 +116,7 @@ func (d *Driver) ask(ctx context.Context, r request, most int64) (body []byte, f
 }
 
 // read reads JSON, unless the key is missing.
-func (d *Driver) read(ctx context.Context, r request, into any) error {
+func (d *Driver) read(ctx context.Context, r http1.Request, into any) error {
 	body, found, err := d.ask(ctx, r, everything)
 	if err == nil && found && json.Unmarshal(body, into) != nil {
 		err = errNotConsul
@@ -205,7 +170,6 @@ const codeUnknown, codeDenied, codeTooLarge = "Unknown", "PermissionDenied", "Ou
 var (
 	errNoLeader  = errors.New("the servers have no leader")
 	errNotConsul = errors.New("the answer is not one of Consul")
-	errBroken    = errors.New("the connection broke, and net/http sent the request again")
 	// errNoAnswer: a server did not respond in time. Another one may.
 	errNoAnswer = errors.New("the server does not answer")
 	// temporary are errors of the network, beside those of remote. A wrong address or certificate is none.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/http1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/remote"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
@@ -64,7 +65,7 @@ func (k kv) List(ctx context.Context, folder, after string, _ int64) (items []ow
 }
 
 // change sends a request that is answered by true or false.
-func (k kv) change(ctx context.Context, r request) (done bool, err error) {
+func (k kv) change(ctx context.Context, r http1.Request) (done bool, err error) {
 	body, _, err := k.ask(ctx, r, everything)
 	return err == nil && isTrue(body), err
 }

@@ -8,12 +8,13 @@ import (
 	"strconv"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/http1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
 // conn is a connection of the load. HTTP/1.1 carries one request at a time.
 type conn struct {
-	*link
+	link
 	endpoint string
 }
 
@@ -44,7 +45,7 @@ func (c *conn) Do(ctx context.Context, req *load.Request, resp *load.Response) {
 }
 
 // exchange sends one of the requests of an operation.
-func (c *conn) exchange(ctx context.Context, r request, resp *load.Response) (body []byte, found bool) {
+func (c *conn) exchange(ctx context.Context, r http1.Request, resp *load.Response) (body []byte, found bool) {
 	if resp.Sent == 0 {
 		resp.Sent = load.Now()
 	}
@@ -61,7 +62,7 @@ func finish(resp *load.Response, err error) {
 }
 
 // change sends a request that succeeds with the response true.
-func (c *conn) change(ctx context.Context, r request, resp *load.Response) {
+func (c *conn) change(ctx context.Context, r http1.Request, resp *load.Response) {
 	if body, _ := c.exchange(ctx, r, resp); resp.Succeeded() && !isTrue(body) {
 		resp.Code, resp.Detail = codeUnknown, "the server answered "+strconv.Quote(string(body))
 	}

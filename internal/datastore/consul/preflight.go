@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/http1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/remote"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
@@ -41,14 +42,14 @@ type health struct {
 // healthOf asks an address.
 func (d *Driver) healthOf(ctx context.Context, endpoint string) (h health, err error) {
 	for _, part := range []struct {
-		request
+		http1.Request
 		into any
 	}{
 		{statusLeader, &h.leader}, {get(spec.RPCStatusPeers, "/v1/status/peers"), &h.peers}, {agentSelf, &h},
 	} {
-		body, _, err := d.sendControl(ctx, endpoint, part.request, everything)
+		body, _, err := d.sendControl(ctx, endpoint, part.Request, everything)
 		switch {
-		case isDenied(err) && part.rpc == spec.RPCAgentSelf:
+		case isDenied(err) && part.RPC == spec.RPCAgentSelf:
 		case err != nil:
 			return h, err
 		case json.Unmarshal(body, part.into) != nil:

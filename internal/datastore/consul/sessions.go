@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/http1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/remote"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
@@ -38,9 +39,11 @@ func newSession(name string, ttl time.Duration) []byte {
 // sessionsOf is how the names of a run's sessions begin.
 func sessionsOf(uid string) string { return "etcdbench " + uid + " " }
 
-func create(body []byte) request { return put(spec.RPCSessionCreate, sessionPath+"create", body) }
+func create(body []byte) http1.Request { return put(spec.RPCSessionCreate, sessionPath+"create", body) }
 
-func destroy(id string) request { return put(spec.RPCSessionDestroy, sessionPath+"destroy/"+id, nil) }
+func destroy(id string) http1.Request {
+	return put(spec.RPCSessionDestroy, sessionPath+"destroy/"+id, nil)
+}
 
 // leases are the sessions of a pod's load.
 type leases struct {
@@ -133,7 +136,7 @@ func (d *Driver) checkSessions(ctx context.Context) error {
 // sessions returns the IDs of a run's sessions. Consul has no pages: of a long list, only these are kept.
 func (k kv) sessions(ctx context.Context, uid string) (ids []string, err error) {
 	r := get(spec.RPCSessionList, sessionPath+"list?consistent")
-	r.decode = func(body io.Reader) error {
+	r.Decode = func(body io.Reader) error {
 		ids = nil
 		list := json.NewDecoder(body)
 		start, err := list.Token()

@@ -117,7 +117,7 @@ func (d *Driver) Requests() map[spec.RPC]map[results.Phase]uint64 {
 }
 
 // Resent implements load.Resender.
-func (d *Driver) Resent() uint64 { return d.tokens().Resent() }
+func (d *Driver) Resent() uint64 { return d.tokens().Resent() + d.requests.Resent() }
 
 // Bodies implements load.Weigher.
 func (d *Driver) Bodies() results.Bodies { return d.bodies.Counts() }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"path"
 	"strings"
@@ -22,7 +21,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/remote"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/http1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
@@ -50,8 +49,8 @@ func (j jsonTransport) check(ctx context.Context, endpoint string) error {
 // gateway is one connection to the gRPC gateway of one member, with HTTP/1.1 and JSON. It carries one request at a time.
 type gateway struct {
 	sender
-	url  string
-	http *http.Transport
+	link    *http1.Link
+	address string
 }
 
 var _ grpc.ClientConnInterface = (*gateway)(nil)
@@ -64,9 +63,9 @@ func (d *Driver) dialGateway(ctx context.Context, endpoint string) (*clientv3.Cl
 		return nil, err
 	}
 	g := &gateway{
-		sender: sender{driver: d, noting: &answerer{all: &d.answerers, address: endpoint}},
-		url:    urls([]string{endpoint}, creds.tls != nil)[0] + "/v3/kv/",
-		http:   remote.Transport(creds.tls, 1, 0),
+		sender:  sender{driver: d, noting: &answerer{all: &d.answerers, address: endpoint}, counted: true},
+		link:    http1.Open(creds.tls, 1, 0, &d.requests, ofJSON),
+		address: endpoint,
 	}
 	if creds.username != "" {
 		g.tokens = d.tokens()
@@ -76,7 +75,7 @@ func (d *Driver) dialGateway(ctx context.Context, endpoint string) (*clientv3.Cl
 	}
 	client := clientv3.NewCtxClient(context.Background())
 	client.KV = clientv3.NewKVFromKVClient(etcdserverpb.NewKVClient(g), client)
-	context.AfterFunc(client.Ctx(), g.http.CloseIdleConnections)
+	context.AfterFunc(client.Ctx(), g.link.Close)
 	bounded, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
 	if _, err := get(bounded, client, d.run.Marker(), clientv3.WithSerializable(), clientv3.WithCountOnly()); err != nil {
@@ -112,35 +111,26 @@ func (g *gateway) NewStream(context.Context, *grpc.StreamDesc, string, ...grpc.C
 	return nil, status.Error(codes.Unimplemented, "the transport JSON carries no streams")
 }
 
+var ofJSON = http.Header{"Content-Type": {"application/json"}}
+
 // post sends one call to the gateway, once. Its errors have the codes of the call.
 func (g *gateway) post(ctx context.Context, method string, request, reply any, _ *grpc.ClientConn, _ ...grpc.CallOption) error {
 	body, err := encode(request.(proto.Message))
 	if err != nil {
 		return status.Error(codes.Internal, err.Error())
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, g.url+strings.ToLower(path.Base(method)), bytes.NewReader(body))
-	if err != nil {
-		return status.Error(codes.Internal, err.Error())
-	}
-	r.Header.Set("Content-Type", "application/json")
+	name := path.Base(method)
+	r := http1.Request{RPC: spec.RPC(name), Method: http.MethodPost, Path: "/v3/kv/" + strings.ToLower(name), Body: body}
 	if md, _ := metadata.FromOutgoingContext(ctx); len(md.Get(rpctypes.TokenFieldNameGRPC)) > 0 {
+		r.Header = ofJSON.Clone()
 		r.Header.Set("Authorization", md.Get(rpctypes.TokenFieldNameGRPC)[0])
 	}
-	phase := load.PhaseOf(ctx)
-	g.driver.bodies.Add(phase, len(body), 0)
-	// A round trip follows no redirect.
-	response, err := g.http.RoundTrip(r)
+	statusCode, answer, err := g.driver.exchange(ctx, g.link, g.address, r)
 	if err != nil {
-		return broken(ctx, err)
+		return err
 	}
-	defer response.Body.Close()
-	answer, err := io.ReadAll(response.Body)
-	g.driver.bodies.Add(phase, 0, len(answer))
-	if err != nil {
-		return broken(ctx, err)
-	}
-	if response.StatusCode != http.StatusOK {
-		return refusal(response.StatusCode, answer)
+	if statusCode != http.StatusOK {
+		return refusal(statusCode, answer)
 	}
 	if err := (protojson.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(answer, reply.(proto.Message)); err != nil {
 		return status.Error(codes.Internal, err.Error())
@@ -160,12 +150,17 @@ func encode(request proto.Message) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// broken is the error of a connection that failed.
-func broken(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return status.FromContextError(ctx.Err()).Err()
+// exchange sends a request over HTTP, and counts the bodies. Its errors are those of a connection that failed.
+func (d *Driver) exchange(ctx context.Context, link *http1.Link, address string, r http1.Request) (statusCode int, answer []byte, err error) {
+	statusCode, answer, err = link.Send(ctx, address, r)
+	d.bodies.Add(load.PhaseOf(ctx), len(r.Body), len(answer))
+	switch {
+	case err != nil && ctx.Err() != nil:
+		err = status.FromContextError(ctx.Err()).Err()
+	case err != nil:
+		err = status.Error(codes.Unavailable, err.Error())
 	}
-	return status.Error(codes.Unavailable, err.Error())
+	return statusCode, answer, err
 }
 
 // codesOfHTTP are the codes of answers that are not from the gateway, as gRPC's own clients translate them.

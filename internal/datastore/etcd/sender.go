@@ -22,6 +22,8 @@ type sender struct {
 	// tokens is nil without a user.
 	tokens *login.Tokens
 	noting *answerer
+	// counted: what carries the requests counts them.
+	counted bool
 }
 
 // send counts every attempt to send a request. It sends a request again if its token was refused.
@@ -29,7 +31,9 @@ func (s sender) send(ctx context.Context, method string, req, reply any, cc *grp
 	var refusals login.Refusals
 	phase := load.PhaseOf(ctx)
 	for {
-		s.driver.requests.Add(spec.RPC(path.Base(method)), phase)
+		if !s.counted {
+			s.driver.requests.Add(spec.RPC(path.Base(method)), phase)
+		}
 		token := s.tokens.Current()
 		err := invoke(withToken(ctx, token), method, req, reply, cc, opts...)
 		if err == nil {

@@ -127,7 +127,12 @@ type caller struct {
 // Do implements load.Conn.
 func (c *caller) Do(ctx context.Context, req *load.Request, resp *load.Response) {
 	c.carry(c.limit.begin(ctx, req.Timeout), req, resp)
-	if c.limit.end() && !resp.Succeeded() {
+	c.limit.finish(req, resp)
+}
+
+// finish ends a request that begin has begun.
+func (l *timeLimit) finish(req *load.Request, resp *load.Response) {
+	if l.end() && !resp.Succeeded() {
 		resp.Code, resp.Detail = load.CodeDeadlineExceeded, fmt.Sprintf("no response within %v", req.Timeout)
 	}
 }

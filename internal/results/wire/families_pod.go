@@ -50,7 +50,7 @@ func podFamilies() []family {
 		gauge(pod, "etcdbench_key_size_bytes", "Length of a key on the wire, with the prefix of the run.",
 			wholes[int](maxKeyBytes), func(s *results.Snapshot) *int { return &s.KeyBytes }),
 		requestsFamily(),
-		gauge(pod, "etcdbench_requests_resent", "Requests that were sent again because the target had refused their token.",
+		gauge(pod, "etcdbench_requests_resent", "Requests that were sent again because the target had refused their token, or had closed their connection.",
 			counts[uint64](), func(s *results.Snapshot) *uint64 { return &s.Resent }),
 		gauge(pod, "etcdbench_sessions_cut", "Times that a session of the load lost its connection.",
 			counts[uint64](), func(s *results.Snapshot) *uint64 { return &s.Cuts.Count }),

@@ -46,6 +46,7 @@ func valuesOf(t *testing.T, s *Schema[v1alpha1.EtcdBenchmark]) (all []value) {
 	all = append(all, sharing(enumOf(t, object, "load.transport"))...)
 	all = append(all, distributions(enumOf(t, object, "workload.put.keys.distribution"))...)
 	all = append(all, limits()...)
+	all = append(all, reads(enumOf(t, object, "load.transport"))...)
 	all = append(all, transactions()...)
 	all = append(all, consistencies(enumOf(t, object, "workload.range.consistency"))...)
 	all = append(all, leases()...)
@@ -125,6 +126,7 @@ func loads(t *testing.T, transports, types []string) (all []value) {
 						{"spec.workload", "workload", slices.Contains(row.Workloads, variant)},
 						{"spec.load.transport", "load.transport", slices.Contains(row.Transports, transport)},
 						{"spec.load.transport", "load.transport", slices.Contains(transport.Workloads(), variant)},
+						{"spec.load.transport", "load.transport", transport.AnyMembers()},
 					}
 				}})
 		}
@@ -143,6 +145,7 @@ func sharing(transports []string) (all []value) {
 				return []condition{
 					{"spec.load.transport", "load.transport", slices.Contains(row.Transports, transport)},
 					{"spec.load.transport", "load.transport", slices.ContainsFunc(transport.Workloads(), func(v spec.Variant) bool { return variants[v] == bases[d] })},
+					{"spec.load.transport", "load.transport", transport.AnyMembers()},
 					{"spec.load.clients", "load.clients", connections == "2" || row.Multiplexed && transport.Multiplexed()},
 				}
 			}})
@@ -203,18 +206,32 @@ func limits() (all []value) {
 			}
 		}
 	}
-	for name, settings := range map[string]string{"one key": "keysPerRequest: 1", "two keys": "keysPerRequest: 2", "names of keys": "keysOnly: true", "a number of keys": "countOnly: true"} {
-		edits := map[string]string{"workload": "{type: Range, range: {consistency: CONSISTENCY, keys: {count: 10}, " + settings + "}}"}
-		all = append(all, value{"reads of " + name, edits, func(d spec.Datastore, row spec.Store) []condition {
-			reads := slices.Contains(row.Workloads, spec.VariantRangeWhole)
-			return []condition{{"spec.workload", "workload", reads}, {"spec.workload.range", "workload.range", name == "one key" || row.Keys.Ranges || !reads && d != lake}}
-		}})
-	}
 	rewrites := func(l spec.KeyLimits) bool { return l.Rewrites }
 	puts("keys in another order", "keys.distribution", "count: 100, distribution: Uniform", "1", few, rewrites)
 	puts("keys written again", "load.requests", "count: 10", "1", "{requests: 11}", rewrites)
 	puts("a duration", "load.requests", "count: 10", "1", "{durationSeconds: 1}", rewrites)
 	puts("a warm-up", "load.warmupSeconds", "count: 100", "1", "{requests: 10, warmupSeconds: 1}", rewrites)
+	return all
+}
+
+// reads are reads of one key and of several, over all transports.
+func reads(transports []string) (all []value) {
+	for name, settings := range map[string]string{"one key": "keysPerRequest: 1", "two keys": "keysPerRequest: 2", "names of keys": "keysOnly: true", "a number of keys": "countOnly: true"} {
+		for _, over := range transports {
+			transport := spec.Transport(over)
+			edits := map[string]string{"workload": "{type: Range, range: {consistency: CONSISTENCY, keys: {count: 10}, " + settings + "}}", "load.transport": over}
+			all = append(all, value{"reads of " + name + " over " + over, edits, func(d spec.Datastore, row spec.Store) []condition {
+				reads := slices.Contains(row.Workloads, spec.VariantRangeWhole)
+				return []condition{
+					{"spec.workload", "workload", reads}, {"spec.workload.range", "workload.range", name == "one key" || row.Keys.Ranges || !reads && d != lake},
+					{"spec.workload.range", "workload.range", name == "one key" || transport.Ranges()},
+					{"spec.load.transport", "load.transport", slices.Contains(row.Transports, transport)},
+					{"spec.load.transport", "load.transport", slices.Contains(transport.Workloads(), spec.VariantRangeWhole)},
+					{"spec.load.transport", "load.transport", transport.AnyMembers()},
+				}
+			}})
+		}
+	}
 	return all
 }
 
