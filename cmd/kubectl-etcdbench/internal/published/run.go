@@ -25,9 +25,13 @@ const (
 )
 
 // programs are the members of suites that need another etcd than defaultProgram.
-var programs = map[string]string{}
+var programs = map[string]string{httpSuite: oldProgram, overheadSuite: oldProgram}
 
-const defaultProgram = "bin/tools/etcd"
+// oldProgram has the v2 API.
+const (
+	defaultProgram = "bin/tools/etcd"
+	oldProgram     = "bin/tools/etcd-debian"
+)
 
 // runAll runs suites on this machine, one after the other. A suite that fails leaves why, and the next one runs.
 func runAll(quickly bool, names []string) error {
