@@ -49,14 +49,13 @@ func TestTheStoreIsTheSameOnAllVersions(t *testing.T) {
 const startAttempts = 3
 
 // start runs a program until the test ends.
-func start(t *testing.T, program string, authority *etcdtest.Authority) (*clientv3.Client, plan.Target) {
+func start(t *testing.T, program string, authority *etcdtest.Authority, flags ...string) (*clientv3.Client, plan.Target) {
 	t.Helper()
 	scheme, target := "http", plan.Target{Datastore: spec.Etcd, Members: spec.MembersAll}
-	var flags []string
 	var secure *tls.Config
 	if authority != nil {
 		files := authority.ServerFiles(t)
-		flags = []string{"--cert-file=" + files.CertFile, "--key-file=" + files.KeyFile, "--trusted-ca-file=" + files.TrustedCAFile, "--client-cert-auth"}
+		flags = append(flags, "--cert-file="+files.CertFile, "--key-file="+files.KeyFile, "--trusted-ca-file="+files.TrustedCAFile, "--client-cert-auth")
 		scheme, secure = "https", authority.ClientTLS(t)
 		target.TLS = &plan.TLS{Dir: authority.SecretDir(t), SecretName: "test"}
 	}

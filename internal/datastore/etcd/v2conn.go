@@ -46,7 +46,7 @@ const v2Keys = "/v2/keys/"
 
 // connect implements transport. A request opens the connection.
 func (v *v2Transport) connect(ctx context.Context, _ int, endpoint string) (connection, error) {
-	c := &v2Conn{driver: v.driver, link: http1.Open(nil, 1, 0, &v.driver.requests, nil)}
+	c := &v2Conn{driver: v.driver, link: http1.Open(nil, 1, 0, &v.driver.requests, http.Header{})}
 	v.mutex.Lock()
 	v.links = append(v.links, c.link)
 	v.mutex.Unlock()
