@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"path"
 	"strings"
@@ -30,7 +31,7 @@ import (
 
 func init() {
 	transports[spec.TransportJSON] = func(d *Driver) transport {
-		return jsonTransport{&clientTransport{driver: d, dial: d.dialGateway}}
+		return jsonTransport{&clientTransport{driver: d, dial: d.dialGateway, open: d.openGateway}}
 	}
 }
 
@@ -56,9 +57,9 @@ type gateway struct {
 
 var _ grpc.ClientConnInterface = (*gateway)(nil)
 
-// dialGateway returns a client of one address whose calls of the KV service go to the gateway there. It sends a request to
-// open the connection.
-func (d *Driver) dialGateway(ctx context.Context, endpoint string) (*clientv3.Client, error) {
+// openGateway returns a client of one address whose calls of the KV service go to the gateway there. It connects with the
+// first of them.
+func (d *Driver) openGateway(ctx context.Context, endpoint string) (*clientv3.Client, error) {
 	creds, err := d.secrets()
 	if err != nil {
 		return nil, err
@@ -67,6 +68,9 @@ func (d *Driver) dialGateway(ctx context.Context, endpoint string) (*clientv3.Cl
 		sender: sender{driver: d, noting: &answerer{all: &d.answerers, address: endpoint}},
 		url:    urls([]string{endpoint}, creds.tls != nil)[0] + "/v3/kv/",
 		http:   remote.Transport(creds.tls, 1, 0),
+	}
+	if d.weighs() {
+		g.http.DialContext = func(ctx context.Context, _, address string) (net.Conn, error) { return d.dialWeighed(ctx, address) }
 	}
 	if creds.username != "" {
 		g.tokens = d.tokens()
@@ -77,16 +81,26 @@ func (d *Driver) dialGateway(ctx context.Context, endpoint string) (*clientv3.Cl
 	client := clientv3.NewCtxClient(context.Background())
 	client.KV = clientv3.NewKVFromKVClient(etcdserverpb.NewKVClient(g), client)
 	context.AfterFunc(client.Ctx(), g.http.CloseIdleConnections)
+	return client, nil
+}
+
+// dialGateway also sends a request to open the connection.
+func (d *Driver) dialGateway(ctx context.Context, endpoint string) (*clientv3.Client, error) {
+	client, err := d.openGateway(ctx, endpoint)
+	if err != nil {
+		return nil, err
+	}
 	bounded, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
 	if _, err := get(bounded, client, d.run.Marker(), clientv3.WithSerializable(), clientv3.WithCountOnly()); err != nil {
-		return nil, errors.Join(d.whyNoGateway(ctx, endpoint, creds, err), closeClient(client))
+		return nil, errors.Join(d.whyNoGateway(ctx, endpoint, err), closeClient(client))
 	}
 	return client, nil
 }
 
 // whyNoGateway explains an error of the first request.
-func (d *Driver) whyNoGateway(ctx context.Context, endpoint string, creds *credentials, err error) error {
+func (d *Driver) whyNoGateway(ctx context.Context, endpoint string, err error) error {
+	creds, _ := d.secrets()
 	switch {
 	case codeOf(err) == codes.Unimplemented:
 		return load.Errorf(results.FailureUnsupported,
