@@ -38,7 +38,7 @@ func TestAdmissionRejectsFetch(t *testing.T) {
 		"a response too long":              {"fetch.parametersPerProcess: Invalid value: one response would have more than 48 MiB", fetchWith(edit{"spec.workload.fetch", `{layout: Tree, parametersPerProcess: 10000, parameterBytes: 5000}`})},
 		"too many keys":                    {"fetch.parameters: Invalid value: must be Shared for 1000000 processes", fetchWith(edit{"spec.workload.fetch", `{connect: Before, parameters: Own, parametersPerProcess: 1001}`}, edit{"spec.load.clients", `1000000`})},
 		"a ramp longer than the run":       {"spec.timeoutSeconds: Invalid value: must be greater than workload.fetch.rampSeconds (600)", fetchWith(edit{"spec.workload.fetch", `{rampSeconds: 600}`})},
-		"reads of another store":           {"fetch.consistency: Invalid value: must be Linearizable or Serializable", fetchWith(edit{"spec.workload.fetch", `{consistency: SyncRead}`})},
+		"reads of another store":           {"spec.workload: Invalid value: consistency must be Linearizable or Serializable", fetchWith(edit{"spec.workload.fetch", `{consistency: SyncRead}`})},
 		"an operation that it lacks":       {"objectives", fetchWith(edit{"spec.objectives", `[{name: a, type: Latency, latency: {operation: Range, statistic: P99, maxMicroseconds: 1}}]`})},
 		"another workload without a bound": {"spec.load: Invalid value: set load.requests or load.durationSeconds, or neither with load.rate.stages: found neither", []edit{{"spec.load", `{}`}}},
 	} {

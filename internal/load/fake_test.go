@@ -129,6 +129,8 @@ func (d *fakeDriver) Cuts() results.Cuts { return results.Cuts{Count: 2, Longest
 
 func (d *fakeDriver) Bodies() results.Bodies { return d.bodies.Counts() }
 
+func (d *fakeDriver) Wire() results.Bodies { return d.bodies.Counts() }
+
 func (d *fakeDriver) Close() error {
 	d.closed.Store(true)
 	return nil

@@ -70,7 +70,9 @@ type Session struct {
 	preloaded work
 	// conns are the pod's open connections. carriers are the connections of its watchers: the same ones, or separate
 	// ones if the plan has them.
-	conns     []Conn
+	conns []Conn
+	// early are the connections of the preload, if those of the load are opened later.
+	early     []Conn
 	carriers  []Conn
 	sampler   *sampler
 	disturber *disturber
@@ -240,7 +242,7 @@ func (s *Session) prepare(ctx context.Context, stop context.CancelFunc) ([]*clie
 	}
 	if count := s.workload.PreloadCount(); count > 0 {
 		s.state.enter(results.StagePreloading)
-		if err := preload(ctx, clients, s.part, count, &s.preloaded); err != nil {
+		if err := preload(ctx, s.writers(clients), s.part, count, &s.preloaded); err != nil {
 			return nil, err
 		}
 	}

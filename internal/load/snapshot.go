@@ -41,6 +41,7 @@ func (s *Session) Snapshot() *results.Snapshot {
 		}
 	}
 	snapshot.Pauses = s.recorder.pauses()
+	snapshot.Burst = s.burst()
 	snapshot.Disturbances = s.disturber.results()
 	if snapshot.HasMeasured() {
 		s.recorder.course(snapshot)

@@ -124,6 +124,14 @@ func (w *Workload) Next(op Operation, code string) (next Operation, hold time.Du
 	return op, s.hold, true
 }
 
+// Timeout is how long an operation may take. In a burst, it is that of an attempt.
+func (w *Workload) Timeout(op Operation) time.Duration {
+	if w.burst != nil && op.Stream != 0 {
+		return w.burst.Timeout
+	}
+	return w.run.Load.RequestTimeout()
+}
+
 // PreloadCount is the number of operations before the load.
 func (w *Workload) PreloadCount() int64 { return w.kind.preload(&w.run) }
 

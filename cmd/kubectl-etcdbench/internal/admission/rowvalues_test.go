@@ -269,7 +269,7 @@ func consistencies(names []string) (all []value) {
 			all = append(all, value{string(variant) + " " + name, edits, func(d spec.Datastore, row spec.Store) []condition {
 				reads := slices.Contains(row.Workloads, variant)
 				return []condition{{"spec.workload", "workload", reads},
-					{"spec.workload." + strings.ToLower(string(variant)) + ".consistency", "workload.consistency", slices.Contains(row.Consistencies, spec.Consistency(name)) || !reads && d != lake}}
+					{"spec.workload", "workload.consistency", slices.Contains(row.Consistencies, spec.Consistency(name)) || !reads && d != lake}}
 			}})
 		}
 	}
