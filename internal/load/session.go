@@ -75,6 +75,7 @@ type Session struct {
 	early     []Conn
 	carriers  []Conn
 	sampler   *sampler
+	traffic   traffic
 	disturber *disturber
 	meter     *process.Meter
 	state     state

@@ -45,6 +45,7 @@ func (s *Session) Snapshot() *results.Snapshot {
 	snapshot.Disturbances = s.disturber.results()
 	if snapshot.HasMeasured() {
 		s.recorder.course(snapshot)
+		s.traffic.course(snapshot)
 		s.sampler.course(snapshot)
 	}
 	if last := s.recorder.last(); last > 0 {
