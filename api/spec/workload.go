@@ -199,6 +199,8 @@ const (
 	event
 	// part: it is the second half of a request. The first half counts the success.
 	part
+	// task: it is a sequence of requests that is due together with others.
+	task
 )
 
 // operations has every operation once, in the order of Index.
@@ -229,7 +231,7 @@ var operations = [...]struct {
 	{operation: OperationOptimisticDelete, traits: agreed},
 	{operation: OperationListBy500},
 	{operation: OperationListBy10000},
-	{operation: OperationFetch},
+	{operation: OperationFetch, traits: task},
 }
 
 // Operations is the number of operations.
@@ -266,6 +268,9 @@ func (o Operation) IsEvent() bool { return o.has(event) }
 // IsPart reports whether the operation is the second half of a request. The first half counts the success; its own
 // failures are its own.
 func (o Operation) IsPart() bool { return o.has(part) }
+
+// IsTask reports whether each is a sequence of requests that is due together with others.
+func (o Operation) IsTask() bool { return o.has(task) }
 
 // IsAgreed reports whether each is one request that the members agree on, such as a put.
 func (o Operation) IsAgreed() bool { return o.has(agreed) }

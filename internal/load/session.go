@@ -212,6 +212,9 @@ func (s *Session) work(ctx context.Context, stop context.CancelFunc) error {
 	if err != nil {
 		return err
 	}
+	if s.part.Index == 0 && s.plan.Burst() != nil {
+		s.sampler.before(ctx)
+	}
 	s.state.enter(results.StageReady)
 	startAt, err := s.control.StartAt(ctx)
 	if err != nil {
