@@ -171,7 +171,7 @@ reference: tools-crd-ref-docs ## Write docs/api.md from the API's comments.
 	  --templates-dir=hack/reference/templates --renderer=markdown --output-path=docs/api.md --max-depth=20 --log-level=ERROR
 
 .PHONY: perf
-perf: build tools-etcd tools-benchmark tools-benchmark-3.7 tools-stores ## Compare our clients with etcd's tool and h2load, and those of all stores; write hack/perf/results.md.
+perf: build tools-etcds tools-benchmark tools-benchmark-3.7 tools-stores tools-hey ## Compare our clients with etcd's tool, h2load and hey, and those of all stores; write hack/perf/results.md.
 	go run ./hack/perf clients
 
 .PHONY: perf-memory

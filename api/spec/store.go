@@ -41,8 +41,7 @@ const (
 	TransportFast Transport = "Fast"
 	// TransportJSON is HTTP/1.1 and JSON, over the gRPC gateway of each member.
 	TransportJSON Transport = "JSON"
-	// TransportV2 is HTTP/1.1 and the v2 API of etcd 3.4 and 3.5, a store of its
-	// own that lies in memory.
+	// TransportV2 is HTTP/1.1 and etcd's v2 API, a store of its own in memory.
 	TransportV2 Transport = "V2"
 )
 
@@ -348,12 +347,11 @@ var stores = map[Datastore]Store{
 }
 
 // transportRow is the row of a transport: the workloads that it can send, whether its connections carry many requests at a
-// time, whether event loops carry its requests, and whether a read can have several keys, or only their names or their number.
+// time, whether event loops carry its requests, whether a read can have several keys, or only their names or their number, and
+// whether it loads members that exist without the run.
 type transportRow struct {
-	workloads                  []Variant
-	multiplexed, loops, ranges bool
-	// anyMembers: it loads members that exist without the run, too.
-	anyMembers bool
+	workloads                              []Variant
+	multiplexed, loops, ranges, anyMembers bool
 }
 
 // transports has every transport. Fast sends requests that have one response each.
@@ -385,8 +383,7 @@ func (t Transport) Loops() bool { return transports[t].loops }
 // Ranges reports whether a read over the transport can have several keys, as KeyLimits.Ranges does.
 func (t Transport) Ranges() bool { return transports[t].ranges }
 
-// AnyMembers reports whether the transport loads members that exist without the run. Otherwise it loads only those of
-// spec.target.ephemeral.
+// AnyMembers reports whether the transport loads members that exist without the run, and not only those of target.ephemeral.
 func (t Transport) AnyMembers() bool { return transports[t].anyMembers }
 
 // Store returns the row of the store. ok is false for an unknown store, whose row is empty.

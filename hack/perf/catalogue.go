@@ -96,7 +96,7 @@ func comparisons(z size) []comparison {
 	return []comparison{
 		rangeComparison(z), putComparison(z), h2loadComparison(z), fewComparison(z), oneComparison(z),
 		openComparison(z), defaultComparison(z), latenessComparison(z),
-		startedComparison(z, client), startedComparison(z, fast), frozenComparison(client), frozenComparison(fast), storesComparison(z), recorderComparison(false), recorderComparison(true),
+		startedComparison(z, client), startedComparison(z, fast), frozenComparison(client), frozenComparison(fast), storesComparison(z), heyComparison(z), jsonComparison(z), recorderComparison(false), recorderComparison(true),
 	}
 }
 

@@ -15,8 +15,8 @@ type comparison struct {
 	// what describes the load, for people.
 	what  string
 	sides []side
-	// secure: etcd serves TLS.
-	secure bool
+	// kind is the etcd that serves.
+	kind serverKind
 	// figures are the reported figures.
 	figures []figure
 }
@@ -71,7 +71,7 @@ type programs struct{ etcd, loadgen, benchmark, newerBenchmark string }
 
 // measure runs a comparison for a number of rounds, on its own etcd.
 func (c comparison) measure(ctx context.Context, p programs, tmpfs string, rounds int, progress io.Writer) (all []round, err error) {
-	s, err := startServer(ctx, p.etcd, tmpfs, c.secure)
+	s, err := startServer(ctx, p.etcd, tmpfs, c.kind)
 	if err != nil {
 		return nil, err
 	}

@@ -75,6 +75,8 @@ func (l load) plan(target plan.Target) plan.Plan {
 	if l.rate > 0 {
 		p.Load.Rate = &spec.Rate{PerSecond: l.rate, Arrival: spec.ArrivalConstant}
 	}
+	// The server and its data end with the comparison, but only a transport that needs that keeps its keys.
+	p.Ephemeral = !p.Load.Transport.AnyMembers()
 	if p.UsesLeases() {
 		p.FirstLease = workload.LeaseIDs
 	}

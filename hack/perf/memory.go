@@ -58,7 +58,7 @@ func connectionsComparison(z size, secure bool, highestKB float64) comparison {
 		name, kind = "connections-tls", "TLS"
 	}
 	return comparison{
-		name: name, what: fmt.Sprintf("%d clients on %[1]d %s connections, replies of 512 B, Fast", n, kind), secure: secure,
+		name: name, what: fmt.Sprintf("%d clients on %[1]d %s connections, replies of 512 B, Fast", n, kind), kind: serverKind{secure: secure},
 		sides: []side{{fast, func(ctx context.Context, a *testbed) (sample, error) { return a.watched(ctx, l) }}},
 		figures: []figure{
 			{what: "client memory per connection, KB", metric: perConnection, of: fast, bound: atMost(highestKB)},

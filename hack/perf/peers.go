@@ -35,8 +35,8 @@ func (a *testbed) benchmark(ctx context.Context, connections, clients int, reque
 var (
 	benchmarkRate   = regexp.MustCompile(`Requests/sec:\s+([0-9.e+-]+)`)
 	benchmarkMean   = regexp.MustCompile(`\n\s+Average:\s+([0-9.e+-]+) secs`)
-	benchmarkP50    = regexp.MustCompile(`\n\s+50% in ([0-9.e+-]+) secs`)
-	benchmarkP99    = regexp.MustCompile(`\n\s+99% in ([0-9.e+-]+) secs`)
+	benchmarkP50    = regexp.MustCompile(`\n\s+50%%? in ([0-9.e+-]+) secs`)
+	benchmarkP99    = regexp.MustCompile(`\n\s+99%%? in ([0-9.e+-]+) secs`)
 	benchmarkErrors = regexp.MustCompile(`(?s)Error distribution:.*`)
 )
 

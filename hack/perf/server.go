@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -46,8 +47,15 @@ type server struct {
 	log bytes.Buffer
 }
 
-// startServer starts an etcd, plain or with TLS. Its data lies on a tmpfs, so that no disk affects the result.
-func startServer(ctx context.Context, program, tmpfs string, secure bool) (*server, error) {
+// serverKind is how an etcd serves: over TLS or not, with another program of bin/tools if one is named, and with further flags.
+type serverKind struct {
+	secure  bool
+	program string
+	flags   []string
+}
+
+// startServer starts an etcd. Its data lies on a tmpfs, so that no disk affects the result.
+func startServer(ctx context.Context, program, tmpfs string, kind serverKind) (*server, error) {
 	if err := requireTmpfs(tmpfs); err != nil {
 		return nil, err
 	}
@@ -56,7 +64,10 @@ func startServer(ctx context.Context, program, tmpfs string, secure bool) (*serv
 		return nil, err
 	}
 	s := &server{dir: dir}
-	if err := s.launch(program, secure); err != nil {
+	if kind.program != "" {
+		program = filepath.Join("bin", "tools", kind.program)
+	}
+	if err := s.launch(program, kind); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	if err := s.prepare(ctx); err != nil {
@@ -66,19 +77,19 @@ func startServer(ctx context.Context, program, tmpfs string, secure bool) (*serv
 	return s, nil
 }
 
-func (s *server) launch(program string, secure bool) error {
+func (s *server) launch(program string, kind serverKind) error {
 	addresses, err := freeport.Addresses(2)
 	if err != nil {
 		return err
 	}
 	client, peer := addresses[0], addresses[1]
 	s.endpoint = client
-	var flags []string
-	if secure {
+	flags := slices.Clone(kind.flags)
+	if kind.secure {
 		if s.identity, err = writeIdentity(s.dir); err != nil {
 			return err
 		}
-		flags = []string{"--cert-file=" + s.identity.certificate(), "--key-file=" + s.identity.key()}
+		flags = append(flags, "--cert-file="+s.identity.certificate(), "--key-file="+s.identity.key())
 	}
 	flags = append(flags, "--name=perf", "--data-dir="+filepath.Join(s.dir, "data"), "--log-level=error",
 		"--quota-backend-bytes="+strconv.Itoa(quotaBytes),

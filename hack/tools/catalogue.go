@@ -142,6 +142,7 @@ func catalogue() []tool {
 		{name: "etcdctl", module: "etcd", pkg: "go.etcd.io/etcd/etcdctl/v3", coldSeconds: 10},
 		{name: "benchmark", module: "benchmark", pkg: "go.etcd.io/etcd/v3/tools/benchmark", coldSeconds: 30},
 		{name: "benchmark-3.7", module: "benchmark-3.7", pkg: "go.etcd.io/etcd/v3/tools/benchmark", coldSeconds: 30},
+		{name: "hey", module: "hey", pkg: "github.com/rakyll/hey", coldSeconds: 15},
 		{name: "controller-gen", module: "controller-gen", pkg: "sigs.k8s.io/controller-tools/cmd/controller-gen", coldSeconds: 30},
 		kubernetesTool("kube-controller-manager", 50),
 		kubernetesTool("kube-scheduler", 15),

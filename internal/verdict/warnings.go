@@ -256,9 +256,9 @@ func labels(t *results.Target, ids []string) (all []string) {
 	return all
 }
 
-// ofResent warns of requests whose latency includes a login or another connection.
+// ofResent warns of requests that were sent more than once.
 func (w *warnings) ofResent(resent uint64) {
-	w.add(resent > 0, "client pods sent %s again, because the target had refused the token or closed the connection: their latency includes that", text.Plural(resent, "request"))
+	w.add(resent > 0, "client pods sent %s again, because the target had refused their token or closed their connection", text.Plural(resent, "request"))
 }
 
 // ofSessions warns of sessions whose connections were lost.

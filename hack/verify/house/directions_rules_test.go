@@ -53,7 +53,7 @@ func directions() []direction {
 			why: "a client pod is free of Kubernetes"},
 		{from: []string{"./internal/datastore/etcd/fast/eventloop"}, not: []string{"./internal/datastore", "go.etcd.io", "google.golang.org/grpc", "golang.org/x/net/http2"},
 			why: "connections know no protocol"},
-		{from: []string{"./internal/datastore/exposition", "./internal/datastore/remote", "./internal/datastore/secrets"}, not: []string{"./internal/datastore/etcd", "./internal/datastore/zookeeper", "go.etcd.io", "github.com/go-zookeeper", "google.golang.org/grpc"},
+		{from: []string{"./internal/datastore/exposition", "./internal/datastore/http1", "./internal/datastore/remote", "./internal/datastore/secrets"}, not: []string{"./internal/datastore/etcd", "./internal/datastore/zookeeper", "go.etcd.io", "github.com/go-zookeeper", "google.golang.org/grpc"},
 			why: "what drivers share knows no store"},
 		{from: []string{"./internal/ownership"}, not: append([]string{"./api/v1alpha1", "./controllers", "./internal/datastore", "go.etcd.io", "github.com/go-zookeeper", "google.golang.org/grpc"}, kubernetes...),
 			why: "ownership knows no store"},

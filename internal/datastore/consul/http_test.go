@@ -211,8 +211,8 @@ func TestAReadThatIsSentTwiceHasFailed(t *testing.T) {
 		c.Do(load.WithPhase(t.Context(), results.PhaseMeasured), &load.Request{Operation: spec.OperationRange, Key: []byte("a"), Timeout: 10 * time.Second}, &response)
 		codes = append(codes, response.Code)
 	}
-	if sent := d.Requests()[spec.RPCKVGet][results.PhaseMeasured]; codes[0] != "" || codes[1] != load.CodeUnavailable || codes[2] != "" || sent != 4 {
-		t.Errorf("%d requests with the codes %q, wanted 4, and the second as Unavailable", sent, codes)
+	if sent := d.Requests()[spec.RPCKVGet][results.PhaseMeasured]; codes[0] != "" || codes[1] != load.CodeUnavailable || codes[2] != "" || sent != 4 || d.Resent() != 1 {
+		t.Errorf("%d requests with the codes %q, %d of them again; wanted 4, and the second as Unavailable and again", sent, codes, d.Resent())
 	}
 }
 

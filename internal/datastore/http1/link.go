@@ -34,7 +34,7 @@ var ErrResent = errors.New("the connection broke, and net/http sent the request 
 type Link struct {
 	transport *http.Transport
 	requests  *load.RequestCounter
-	header    http.Header
+	blank     http.Request
 	scheme    string
 }
 
@@ -42,7 +42,7 @@ type Link struct {
 // Without ForceAttemptHTTP2, a link speaks only HTTP/1.1. It uses no proxy, and no compression, which costs both sides processor
 // time. each bounds a dial, a handshake and the wait for a response; 0 is for the load, whose requests have their own time-outs.
 func Open(config *tls.Config, connections int, each time.Duration, requests *load.RequestCounter, header http.Header) *Link {
-	l := &Link{requests: requests, header: header, scheme: "http", transport: &http.Transport{
+	l := &Link{requests: requests, blank: http.Request{Header: header}, scheme: "http", transport: &http.Transport{
 		TLSClientConfig: config.Clone(), MaxConnsPerHost: connections, MaxIdleConnsPerHost: connections, DisableCompression: true,
 		DialContext: (&net.Dialer{Timeout: cmp.Or(each, Redial)}).DialContext, TLSHandshakeTimeout: cmp.Or(each, 3*Redial),
 		ResponseHeaderTimeout: each,
@@ -87,7 +87,7 @@ func (l *Link) Send(ctx context.Context, address string, r Request) (status int,
 			l.requests.AddResent()
 		}
 	}})
-	response, err := l.transport.RoundTrip(l.ask(address, r).WithContext(ctx))
+	response, err := l.transport.RoundTrip(l.ask(ctx, address, r))
 	if err != nil {
 		return 0, nil, err
 	}
@@ -103,11 +103,12 @@ func (l *Link) Send(ctx context.Context, address string, r Request) (status int,
 	return response.StatusCode, body, err
 }
 
-// ask needs no parser for the path: net/http sends an opaque one as it is.
-func (l *Link) ask(address string, r Request) *http.Request {
-	ask := &http.Request{Method: r.Method, URL: &url.URL{Scheme: l.scheme, Host: address, Opaque: r.Path}, Header: r.Header}
-	if ask.Header == nil {
-		ask.Header = l.header
+// ask needs no parser for the path: net/http sends an opaque one as it is. With a context, a request is a copy of another one.
+func (l *Link) ask(ctx context.Context, address string, r Request) *http.Request {
+	ask := l.blank.WithContext(ctx)
+	ask.Method, ask.URL = r.Method, &url.URL{Scheme: l.scheme, Host: address, Opaque: r.Path}
+	if r.Header != nil {
+		ask.Header = r.Header
 	}
 	if len(r.Body) > 0 {
 		ask.ContentLength = int64(len(r.Body))

@@ -170,6 +170,14 @@ func (s *Server) Ask(t *testing.T, method, path, body string) string {
 	return answer
 }
 
+// Refuse sends a request without a key and with a body that is no JSON, which the server counts and which changes nothing.
+func (s *Server) Refuse(t *testing.T, method, path string) {
+	t.Helper()
+	if _, _, err := s.ask(t.Context(), method, path, "no JSON", Manager); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Keys returns the names of all keys under a prefix.
 func (s *Server) Keys(t *testing.T, prefix string) (keys []string) {
 	t.Helper()
