@@ -94,10 +94,15 @@ report-test: tools-chromium tools-axe-core ## Look at reports with Debian's Chro
 trials: plugin ## Measure on a real etcd how often comparisons and searches are right; 25 minutes on an idle machine.
 	go test -tags=trials -count=1 -v -timeout 60m ./hack/trials
 
+.PHONY: published
+published: plugin tools-etcd tools-etcds ## Run every published table on this machine; docs/published.md and out/published.html are the result. LEVEL=quick takes 25 minutes beside `make stores`.
+	test -e out/stores.json || $(MAKE) stores LEVEL=$(LEVEL)
+	go run ./cmd/kubectl-etcdbench/internal/published -level $(LEVEL) $(SUITES)
+
 .PHONY: stores
 stores: plugin tools-etcd tools-stores ## Compare etcd, ZooKeeper and Consul on this machine; out/stores.html is the report. LEVEL=quick takes 20 minutes, LEVEL=all hours.
 	mkdir -p out bin/stores
-	bin/kubectl-etcdbench run --local -f config/samples/suite_stores$(if $(filter all,$(LEVEL)),,_quick).yaml --data-dir bin/stores \
+	bin/kubectl-etcdbench run --local -f config/samples/$(if $(filter all,$(LEVEL)),published/suite_stores,suite_stores_quick).yaml --data-dir bin/stores \
 	  --member-binary etcd=bin/tools/etcd --member-binary zookeeper=bin/tools/zkServer.sh --member-binary consul=bin/tools/consul -o html=out/stores.html -o json=out/stores.json -o table
 
 ##@ Build

@@ -7,7 +7,7 @@ import "time"
 //
 // +kubebuilder:validation:XValidation:rule="self.connections < 1 || self.pods <= self.connections",messageExpression="'must be at least load.pods (%d), found %d (default 1): each pod needs a connection; raise connections or lower pods'.format([self.pods, self.connections])",fieldPath=".connections"
 // +kubebuilder:validation:XValidation:rule="self.clients < 1 || self.connections <= self.clients",messageExpression="'must be at least load.connections (%d), found %d (default 1): a connection without a client would send nothing; raise clients or lower connections'.format([self.connections, self.clients])",fieldPath=".clients"
-// +kubebuilder:validation:XValidation:rule="has(self.requests) != has(self.durationSeconds) || has(self.rate) && has(self.rate.stages)",messageExpression="'set load.requests or load.durationSeconds, or neither with load.rate.stages: found ' + (has(self.requests) ? 'both' : 'neither')"
+// +kubebuilder:validation:XValidation:rule="!has(self.requests) || !has(self.durationSeconds)",message="set load.requests or load.durationSeconds, or neither with load.rate.stages: found both"
 // +kubebuilder:validation:XValidation:rule="!has(self.rate) || !has(self.rate.stages) || !has(self.requests) && !has(self.durationSeconds)",message="cannot be combined with load.requests or load.durationSeconds: the seconds of the stages add up to the duration; remove these",fieldPath=".rate.stages"
 // +kubebuilder:validation:XValidation:rule="!has(self.rate) || !has(self.rate.ramp) || has(self.durationSeconds)",message="needs load.durationSeconds instead of load.requests: the rate changes over that time",fieldPath=".rate.ramp"
 // +kubebuilder:validation:XValidation:rule="!has(self.requests) || self.requests < 1 || self.requests >= self.pods",messageExpression="'must be at least load.pods (%d), found %d: each pod needs a request; raise requests or lower pods'.format([self.pods, self.requests])",fieldPath=".requests"
@@ -51,7 +51,8 @@ type Load struct {
 
 	// clients is the number of simulated clients. Each has at most one request in
 	// flight. Client i uses connection i mod connections. At least one per
-	// connection is needed. Default 1.
+	// connection is needed. For workload.type Fetch, each client is one process.
+	// Default 1.
 	//
 	// +optional
 	// +kubebuilder:default=1
@@ -61,7 +62,7 @@ type Load struct {
 
 	// requests is how many requests are measured. Warm-up and preload are not
 	// counted. Set either requests or durationSeconds, or rate.stages. Not
-	// possible with rate.ramp.
+	// possible with rate.ramp. Type Fetch sends one for each client.
 	//
 	// +optional
 	// +kubebuilder:validation:Minimum=1
@@ -119,6 +120,14 @@ type Load struct {
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=0
 	Seed int64 `json:"seed"`
+}
+
+// For returns the load of a workload: a Fetch measures one process for each client.
+func (l Load) For(w Workload) Load {
+	if w.Fetch != nil {
+		l.Requests = new(int64(l.Clients))
+	}
+	return l
 }
 
 // RequestBound is how many requests bound the measured window. It is 0 if a duration bounds it.

@@ -359,10 +359,15 @@ var transports = map[Transport]transportRow{
 	TransportClient: {workloads: Variants(), multiplexed: true, ranges: true, anyMembers: true},
 	TransportFast: {workloads: []Variant{
 		VariantPut, VariantRangeWhole, VariantMixed, VariantDelete, VariantTxnPuts, VariantTxnCompareAndSwap,
-		VariantLeaseGrant, VariantLeaseRevoke,
+		VariantLeaseGrant, VariantLeaseRevoke, VariantFetchFragmented, VariantFetchBlob, VariantFetchFlat, VariantFetchTree,
 	}, multiplexed: true, loops: true, ranges: true, anyMembers: true},
-	TransportJSON: {workloads: []Variant{VariantPut, VariantRangeWhole, VariantMixed, VariantDelete, VariantTxnPuts}, ranges: true, anyMembers: true},
-	TransportV2:   {workloads: []Variant{VariantPut, VariantRangeWhole}},
+	TransportJSON: {workloads: []Variant{
+		VariantPut, VariantRangeWhole, VariantMixed, VariantDelete, VariantTxnPuts,
+		VariantFetchFragmented, VariantFetchBlob, VariantFetchFlat, VariantFetchTree,
+	}, ranges: true, anyMembers: true},
+	TransportV2: {workloads: []Variant{
+		VariantPut, VariantRangeWhole, VariantFetchFragmented, VariantFetchBlob, VariantFetchFlat, VariantFetchTree,
+	}},
 }
 
 // Workloads are those that the transport can send.

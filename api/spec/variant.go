@@ -24,6 +24,10 @@ const (
 	VariantWatch              Variant = "Watch"
 	VariantWatchGet           Variant = "WatchGet"
 	VariantKubernetes         Variant = "Kubernetes"
+	VariantFetchFragmented    Variant = "Fetch"
+	VariantFetchBlob          Variant = "Fetch Blob"
+	VariantFetchFlat          Variant = "Fetch Flat"
+	VariantFetchTree          Variant = "Fetch Tree"
 )
 
 // Variants returns all variants.
@@ -32,6 +36,7 @@ func Variants() []Variant {
 		VariantPut, VariantRangeWhole, VariantRangePages, VariantRangeStream, VariantMixed, VariantMixedInTransaction,
 		VariantDelete, VariantTxnPuts, VariantTxnCompareAndSwap, VariantSTM, VariantLock, VariantElection,
 		VariantLeaseGrant, VariantLeaseKeepAlive, VariantLeaseRevoke, VariantWatch, VariantWatchGet, VariantKubernetes,
+		VariantFetchFragmented, VariantFetchBlob, VariantFetchFlat, VariantFetchTree,
 	}
 }
 
@@ -47,6 +52,8 @@ func (w Workload) Variant() Variant {
 		kind += " " + string(w.Txn.Mode)
 	case w.Lease != nil && w.Lease.Operation != LeaseGrant:
 		kind += " " + string(w.Lease.Operation)
+	case w.Fetch != nil && w.Fetch.Layout != LayoutFragmented:
+		kind += " " + string(w.Fetch.Layout)
 	}
 	return Variant(kind)
 }

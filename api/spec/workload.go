@@ -2,7 +2,7 @@ package spec
 
 // WorkloadType is what one request does.
 //
-// +kubebuilder:validation:Enum=Put;Range;Mixed;Delete;Txn;STM;Lock;Election;Lease;Watch;WatchGet;Kubernetes
+// +kubebuilder:validation:Enum=Put;Range;Mixed;Delete;Txn;STM;Lock;Election;Lease;Watch;WatchGet;Kubernetes;Fetch
 type WorkloadType string
 
 // The workloads.
@@ -31,11 +31,13 @@ const (
 	WorkloadWatchGet WorkloadType = "WatchGet"
 	// WorkloadKubernetes sends what the API servers of a Kubernetes cluster send.
 	WorkloadKubernetes WorkloadType = "Kubernetes"
+	// WorkloadFetch starts processes that read their parameters once.
+	WorkloadFetch WorkloadType = "Fetch"
 )
 
 // Workload is a union: type, and the field of that name.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.put) == (self.type == 'Put') && has(self.range) == (self.type == 'Range') && has(self.mixed) == (self.type == 'Mixed') && has(self.delete) == (self.type == 'Delete') && has(self.txn) == (self.type == 'Txn') && has(self.stm) == (self.type == 'STM') && has(self.lock) == (self.type == 'Lock') && has(self.election) == (self.type == 'Election') && has(self.lease) == (self.type == 'Lease') && has(self.watch) == (self.type == 'Watch') && has(self.watchGet) == (self.type == 'WatchGet') && has(self.kubernetes) == (self.type == 'Kubernetes')",messageExpression="'type ' + self.type + ' needs the field ' + (self.type == 'STM' ? 'stm' : self.type == 'WatchGet' ? 'watchGet' : self.type.lowerAscii()) + ' and no other: set it, and remove the fields of other types'"
+// +kubebuilder:validation:XValidation:rule="has(self.put) == (self.type == 'Put') && has(self.range) == (self.type == 'Range') && has(self.mixed) == (self.type == 'Mixed') && has(self.delete) == (self.type == 'Delete') && has(self.txn) == (self.type == 'Txn') && has(self.stm) == (self.type == 'STM') && has(self.lock) == (self.type == 'Lock') && has(self.election) == (self.type == 'Election') && has(self.lease) == (self.type == 'Lease') && has(self.watch) == (self.type == 'Watch') && has(self.watchGet) == (self.type == 'WatchGet') && has(self.kubernetes) == (self.type == 'Kubernetes') && has(self.fetch) == (self.type == 'Fetch')",messageExpression="'type ' + self.type + ' needs the field ' + (self.type == 'STM' ? 'stm' : self.type == 'WatchGet' ? 'watchGet' : self.type.lowerAscii()) + ' and no other: set it, and remove the fields of other types'"
 // +union
 type Workload struct {
 	// type is what each request does:
@@ -51,6 +53,7 @@ type Workload struct {
 	// - Watch: writes one key that is watched.
 	// - WatchGet: reads one key while watchers read the past.
 	// - Kubernetes: sends one request of an API server.
+	// - Fetch: starts a process that reads its parameters.
 	//
 	// +required
 	// +unionDiscriminator
@@ -115,12 +118,17 @@ type Workload struct {
 	//
 	// +optional
 	Kubernetes *Kubernetes `json:"kubernetes,omitempty"`
+
+	// fetch has the settings of type Fetch.
+	//
+	// +optional
+	Fetch *Fetch `json:"fetch,omitempty"`
 }
 
 // Operation is a kind of request that is measured, or an event that follows
 // from one.
 //
-// +kubebuilder:validation:Enum=Put;Range;Delete;Txn;CompareAndSwap;STM;LockAcquire;LockRelease;LockHandOff;ElectionCampaign;ElectionResign;ElectionHandOff;LeaseGrant;LeaseKeepAlive;LeaseRevoke;WatchEvent;WatchDelivery;OptimisticPut;OptimisticDelete;ListBy500;ListBy10000
+// +kubebuilder:validation:Enum=Put;Range;Delete;Txn;CompareAndSwap;STM;LockAcquire;LockRelease;LockHandOff;ElectionCampaign;ElectionResign;ElectionHandOff;LeaseGrant;LeaseKeepAlive;LeaseRevoke;WatchEvent;WatchDelivery;OptimisticPut;OptimisticDelete;ListBy500;ListBy10000;Fetch
 type Operation string
 
 // The operations.
@@ -176,6 +184,9 @@ const (
 	OperationListBy500 Operation = "ListBy500"
 	// OperationListBy10000 reads all pods of a Kubernetes registry in pages of 10,000.
 	OperationListBy10000 Operation = "ListBy10000"
+	// OperationFetch is a process that reads its parameters, with all its requests
+	// and their attempts.
+	OperationFetch Operation = "Fetch"
 )
 
 // trait is how an operation differs from a read that is a whole request.
@@ -188,6 +199,8 @@ const (
 	event
 	// part: it is the second half of a request. The first half counts the success.
 	part
+	// task: it is a sequence of requests that is due together with others.
+	task
 )
 
 // operations has every operation once, in the order of Index.
@@ -218,6 +231,7 @@ var operations = [...]struct {
 	{operation: OperationOptimisticDelete, traits: agreed},
 	{operation: OperationListBy500},
 	{operation: OperationListBy10000},
+	{operation: OperationFetch, traits: task},
 }
 
 // Operations is the number of operations.
@@ -254,6 +268,9 @@ func (o Operation) IsEvent() bool { return o.has(event) }
 // IsPart reports whether the operation is the second half of a request. The first half counts the success; its own
 // failures are its own.
 func (o Operation) IsPart() bool { return o.has(part) }
+
+// IsTask reports whether each is a sequence of requests that is due together with others.
+func (o Operation) IsTask() bool { return o.has(task) }
 
 // IsAgreed reports whether each is one request that the members agree on, such as a put.
 func (o Operation) IsAgreed() bool { return o.has(agreed) }

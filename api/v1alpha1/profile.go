@@ -23,7 +23,7 @@ var profiles = map[Profile]struct {
 func (b *EtcdBenchmark) Resolved() Resolved {
 	switch {
 	case !b.Spec.IsDerived():
-		return Resolved{Workload: b.Spec.Workload, Load: b.Spec.Load, Objectives: b.Spec.Objectives}
+		return Resolved{Workload: b.Spec.Workload, Load: b.Spec.Load.For(b.Spec.Workload), Objectives: b.Spec.Objectives}
 	case b.Status.Resolved != nil:
 		return *b.Status.Resolved
 	case b.Spec.Kubernetes != nil:

@@ -38,8 +38,8 @@ func TestAdmissionRejectsForZooKeeper(t *testing.T) {
 		"large transactions":       {"spec.workload", `{type: Txn, txn: {putsPerTransaction: 700, overwrite: true}}`, "spec.workload.txn: Invalid value: is too large for target.datastore ZooKeeper"},
 		"too many contenders":      {"spec.workload", `{type: Lock, lock: {names: 1001}}`, "names must be at most 1000, and load.clients at most 200 times load.connections"},
 		"pages":                    {"spec.workload", `{type: Range, range: {consistency: Serializable, keysPerRequest: 2, keys: {count: 10}}}`, "spec.workload.range: Invalid value: for target.datastore ZooKeeper, keysPerRequest must be 1"},
-		"a quorum":                 {"spec.workload", `{type: Range, range: {}}`, "spec.workload.range.consistency: Invalid value: must be Serializable or SyncRead for target.datastore ZooKeeper, found Linearizable (default Linearizable)"},
-		"the leader's reads":       {"spec.workload", `{type: Mixed, mixed: {readPercent: 50, consistency: Leader}}`, "spec.workload.mixed.consistency: Invalid value: must be Serializable or SyncRead for target.datastore ZooKeeper, found Leader"},
+		"a quorum":                 {"spec.workload", `{type: Range, range: {}}`, "spec.workload: Invalid value: consistency must be Serializable or SyncRead for target.datastore ZooKeeper (default Linearizable)"},
+		"the leader's reads":       {"spec.workload", `{type: Mixed, mixed: {readPercent: 50, consistency: Leader}}`, "spec.workload: Invalid value: consistency must be Serializable or SyncRead for target.datastore ZooKeeper"},
 		"short names":              {"spec.workload", `{type: Put, put: {keys: {count: 1000, sizeBytes: 3, distribution: Sequential}}}`, "keys.sizeBytes at least 4"},
 		"too many nodes":           {"spec.workload", `{type: Put, put: {keys: {count: 10000001, sizeBytes: 8, distribution: Sequential}}}`, "keys.count must be at most 10000000"},
 		"too large a value":        {"spec.workload", `{type: Put, put: {keys: {count: 1000, distribution: Sequential}, values: {sizeBytes: 1000001}}}`, "values.sizeBytes at most 1000000"},
@@ -72,7 +72,7 @@ func TestAdmissionRejectsAProfileForZooKeeper(t *testing.T) {
 func TestAdmissionRejectsForConsul(t *testing.T) {
 	for name, tc := range map[string]struct{ field, value, want string }{
 		"another workload":   {"spec.workload", `{type: Watch, watch: {}}`, "Delete, Txn, Lock, Election or Lease for target.datastore Consul, found type Watch"},
-		"ZooKeeper's reads":  {"spec.workload", `{type: Range, range: {consistency: SyncRead}}`, "spec.workload.range.consistency: Invalid value: must be Linearizable, Leader or Serializable for target.datastore Consul, found SyncRead"},
+		"ZooKeeper's reads":  {"spec.workload", `{type: Range, range: {consistency: SyncRead}}`, "spec.workload: Invalid value: consistency must be Linearizable, Leader or Serializable for target.datastore Consul"},
 		"large transactions": {"spec.workload", `{type: Txn, txn: {putsPerTransaction: 64}}`, "spec.workload.txn: Invalid value: is too large for target.datastore Consul"},
 		"short leases":       {"spec.workload", `{type: Lease, lease: {operation: Grant, ttlSeconds: 9}}`, "spec.workload.lease.ttlSeconds: Invalid value: must be 10 to 86400 for target.datastore Consul, found 9"},
 		"many leases":        {"spec.workload", `{type: Lease, lease: {operation: KeepAlive, keepAlive: {leases: 100001}}}`, "spec.workload.lease: Invalid value: must take at most 100000 leases for target.datastore Consul"},

@@ -115,6 +115,11 @@ type Summary struct {
 	// +optional
 	Watch *WatchSummary `json:"watch,omitempty"`
 
+	// burst is the result of the processes of workload.type Fetch.
+	//
+	// +optional
+	Burst *BurstSummary `json:"burst,omitempty"`
+
 	// requestCounts are all requests that the run sent, by RPC and phase, for a
 	// comparison with the server's own counters.
 	//

@@ -4,12 +4,15 @@
 package samples
 
 import (
+	"cmp"
 	"embed"
 	"io/fs"
+	"path"
+	"slices"
 	"strings"
 )
 
-//go:embed etcdbenchmark_*.yaml suite_*.yaml schedule_*.yaml networkpolicy.yaml
+//go:embed etcdbenchmark_*.yaml suite_*.yaml published/*.yaml schedule_*.yaml networkpolicy.yaml
 var files embed.FS
 
 // Sample is one manifest.
@@ -27,24 +30,25 @@ type Sample struct {
 // All returns the samples: runs first, then suites and the others, each by name.
 func All() ([]Sample, error) {
 	var runs, others []Sample
-	names, err := fs.Glob(files, "*.yaml")
-	if err != nil {
-		return nil, err
-	}
-	for _, file := range names {
+	err := fs.WalkDir(files, ".", func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
 		data, err := files.ReadFile(file)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		base, isRun := strings.CutPrefix(strings.TrimSuffix(file, ".yaml"), "etcdbenchmark_")
+		base, isRun := strings.CutPrefix(strings.TrimSuffix(path.Base(file), ".yaml"), "etcdbenchmark_")
 		s := Sample{Name: strings.ReplaceAll(base, "_", "-"), File: file, About: about(string(data)), Manifest: data}
 		if isRun {
 			runs = append(runs, s)
 		} else {
 			others = append(others, s)
 		}
-	}
-	return append(runs, others...), nil
+		return nil
+	})
+	slices.SortFunc(others, func(a, b Sample) int { return cmp.Compare(a.Name, b.Name) })
+	return append(runs, others...), err
 }
 
 // about returns the first sentence of the comment at the top.

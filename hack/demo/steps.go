@@ -18,7 +18,7 @@ const (
 	namespace   = "etcdbench-demo"
 	kindCluster = "etcdbench-demo"
 	sample      = "config/samples/etcdbenchmark_put.yaml"
-	table       = "config/samples/suite_etcd_page.yaml"
+	table       = "config/samples/published/suite_etcd_page.yaml"
 	memberImage = "gcr.io/etcd-development/etcd:*"
 	kubectl     = "bin/tools/kubectl"
 	plugin      = "bin/kubectl-etcdbench"

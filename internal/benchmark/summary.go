@@ -44,6 +44,7 @@ func Summary(b *v1alpha1.EtcdBenchmark, s results.Summary) *v1alpha1.Summary {
 		Members:                   memberSummaries(s.Target),
 		Evidence:                  verdict.Evidence(b, s, clients),
 		Watch:                     watchSummary(s.Watch),
+		Burst:                     burstSummary(b, s),
 		Validity:                  clients,
 		Saturated:                 verdict.Saturation(b, s, clients),
 		ClientPauses:              int64(s.Pauses.Count),

@@ -78,6 +78,10 @@ func (a *asyncClient) done() {
 		a.wait(waitingForHold, due.Sub(Now()))
 		return
 	}
+	if a.runner.engine.burst != nil {
+		a.runner.running.Done()
+		return
+	}
 	if a.phase.scheduled() {
 		a.runner.putFree(a)
 		return

@@ -34,6 +34,8 @@ type client struct {
 	began     Instant
 	// pause is how long the client waited after its last request because the target could not be reached.
 	pause time.Duration
+	// task is the client's only one in a burst.
+	task task
 	// alarm times how long the client holds a lock or a leadership; nil until the first one.
 	alarm *boundAlarm
 }
@@ -61,7 +63,7 @@ func (c *client) subject(op workload.Operation) string {
 
 // newRequest returns the fields that all requests of a client share.
 func newRequest(p plan.Plan, w *workload.Workload) Request {
-	return Request{Pairs: make([]Pair, w.KeysAtOnce()), Consistency: p.Consistency(), Timeout: p.Load.RequestTimeout()}
+	return Request{Pairs: make([]Pair, w.KeysAtOnce()), Consistency: p.Consistency()}
 }
 
 // next makes a request the current one.
@@ -85,6 +87,7 @@ func (c *client) transmit(ctx context.Context) (waited Instant) {
 // prepare makes the request of an operation.
 func (c *client) prepare(op workload.Operation) {
 	c.request.Operation, c.request.Preload, c.request.Needs = op.Kind, op.Stream == 0, op.Needs
+	c.request.Timeout = c.workload.Timeout(op)
 	switch op.Subject {
 	case workload.OnSeveral:
 		c.preparePairs(op)
@@ -94,6 +97,10 @@ func (c *client) prepare(op workload.Operation) {
 		c.prepareObject(op)
 	case workload.OnName:
 		// The client's connection knows the name.
+	case workload.OnFolder:
+		c.key = c.workload.AppendFolder(c.key[:0], op.Key)
+		c.end = c.workload.AppendFolderEnd(c.end[:0], op.Key)
+		c.request.Key, c.request.Value, c.request.End = c.key, nil, c.end
 	default:
 		c.prepareKey(op)
 	}

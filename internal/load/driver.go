@@ -136,6 +136,15 @@ type Resumer interface {
 type Weigher interface {
 	// Bodies are those of the measured requests so far, and of their responses.
 	Bodies() results.Bodies
+	// Wire are the bytes on the TCP connections of the load so far; zero if the transport does not count them.
+	Wire() results.Bodies
+}
+
+// LateConnector is a Driver whose connections can be opened by their first request.
+type LateConnector interface {
+	// ConnectLater returns the connection with this global index. The Sent of its first response is when connecting began,
+	// and the time-out of the request includes it. Each connection has one client.
+	ConnectLater(connection int) (Conn, error)
 }
 
 // Answerer is a Driver that can tell which members the load reached. Behind a load balancer, an address leads to several.

@@ -31,12 +31,14 @@ type engine struct {
 	unsent, skipped atomic.Int64
 	// free holds since when clients are free; nil in a closed loop.
 	free *freeTimes
+	// burst is set if each client has one task.
+	burst *workload.Burst
 	// runners run the clients if their connections have loops. Otherwise each client has a goroutine.
 	runners []*runner
 }
 
 func newEngine(p plan.Plan, w *workload.Workload, clients []*client, r *recorder, permit *permit) *engine {
-	return &engine{plan: p, workload: w, clients: clients, recorder: r, permit: permit}
+	return &engine{plan: p, workload: w, clients: clients, recorder: r, permit: permit, burst: p.Burst()}
 }
 
 // sendGrace is how long after the window's end free clients still send arrivals that were due in it. Without it, a late
@@ -102,6 +104,8 @@ func (e *engine) start(ctx context.Context) <-chan struct{} {
 	var running sync.WaitGroup
 	if e.runners = newRunners(e, &running); e.runners != nil {
 		e.startRunners(ctx)
+	} else if e.burst != nil {
+		running.Go(func() { e.launch(ctx, &running) })
 	} else {
 		for _, c := range e.clients {
 			running.Go(func() { e.run(ctx, c) })
@@ -190,7 +194,11 @@ func (e *engine) send(ctx context.Context, c *client, s *loadPhase, ordinal int6
 
 // begin prepares the first request of an operation.
 func (e *engine) begin(c *client, s *loadPhase, ordinal int64, at requestTime) {
-	op := e.workload.At(s.stream, s.part.Number(ordinal))
+	number := s.part.Number(ordinal)
+	if e.burst != nil {
+		number = c.task.number
+	}
+	op := e.workload.At(s.stream, number)
 	e.announce(s, op, at.due)
 	c.phase, c.began = s, 0
 	c.next(op, at)
@@ -198,6 +206,9 @@ func (e *engine) begin(c *client, s *loadPhase, ordinal int64, at requestTime) {
 
 // ended counts the outcome of the client's request. If a step follows, ended prepares it and returns when it is due.
 func (e *engine) ended(c *client) (due Instant, more bool) {
+	if e.burst != nil {
+		return e.taskEnded(c)
+	}
 	e.account(c, c.phase, c.operation, c.time)
 	if c.began == 0 {
 		c.began = c.response.Sent
@@ -317,12 +328,15 @@ func isClosed(c <-chan struct{}) bool {
 // censorUnsent counts the arrivals that were due before the window's end and were never sent, because all clients were
 // busy.
 func (e *engine) censorUnsent() {
-	if !e.measured.scheduled() {
-		return
-	}
 	end := Instant(e.cut.Load())
 	if end == 0 {
 		end = Now()
+	}
+	if e.burst != nil {
+		e.censorTasks(end)
+	}
+	if !e.measured.scheduled() {
+		return
 	}
 	e.measured.takeUnsent(func(ordinal int64, due Instant, n int64) {
 		op := e.workload.At(e.measured.stream, e.measured.part.Number(ordinal))

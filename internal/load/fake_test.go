@@ -131,6 +131,8 @@ func (d *fakeDriver) Sessions() results.Sessions {
 
 func (d *fakeDriver) Bodies() results.Bodies { return d.bodies.Counts() }
 
+func (d *fakeDriver) Wire() results.Bodies { return d.bodies.Counts() }
+
 func (d *fakeDriver) Close() error {
 	d.closed.Store(true)
 	return nil

@@ -36,6 +36,7 @@ type shard struct {
 	// bunched counts the requests that left late, after the next one was due.
 	bunched  uint64
 	pauses   results.Pauses
+	burst    results.Burst
 	timeline results.Timeline
 	heatmap  results.Heatmap
 	// Padding: the next shard lies on other cache lines.
@@ -346,6 +347,19 @@ func (r *recorder) results(operation spec.Operation) *results.OperationResult {
 		sum.Net.Merge(&netOfWaiting)
 	}
 	sum.Service.Merge(&serviceOfWaiting)
+	return sum
+}
+
+// task counts a task of shard n that has ended.
+func (r *recorder) task(n int, count func(*results.Burst)) {
+	s := r.lockShard(n)
+	defer s.mutex.Unlock()
+	count(&s.burst)
+}
+
+// burst returns the counts of all tasks so far.
+func (r *recorder) burst() (sum results.Burst) {
+	r.read(func(s *shard) { sum.Add(&s.burst) })
 	return sum
 }
 

@@ -25,6 +25,9 @@ type runner struct {
 	phases  [2]*loadPhase
 	clients []*asyncClient
 	running *sync.WaitGroup
+	// launched is how many clients of a burst have begun their tasks, and launching is launch as a func value.
+	launched  int
+	launching func()
 
 	// The rest is for open loops. at is the index of the current phase.
 	at   int
@@ -62,7 +65,7 @@ func newRunner(e *engine, index int, loop Loop, running *sync.WaitGroup) *runner
 		engine: e, index: index, loop: loop, running: running,
 		phases: [2]*loadPhase{e.warmup, e.measured},
 	}
-	r.pumping, r.hasTurn = r.pump, r.isSender
+	r.pumping, r.hasTurn, r.launching = r.pump, r.isSender, r.launch
 	return r
 }
 
@@ -113,11 +116,19 @@ func (e *engine) busiestLoop(before []time.Duration, period time.Duration) (rati
 // wakeRunners makes the runners notice that a phase is over.
 func (e *engine) wakeRunners() {
 	for _, r := range e.runners {
+		if e.burst != nil {
+			r.loop.Post(r.launching)
+			continue
+		}
 		r.loop.Post(r.pumping)
 	}
 }
 
 func (r *runner) start() {
+	if r.engine.burst != nil {
+		r.launch()
+		return
+	}
 	if r.engine.measured.scheduled() {
 		r.free = clientQueue{clients: slices.Clone(r.clients), length: len(r.clients)}
 		r.idle.Store(int64(len(r.clients)))

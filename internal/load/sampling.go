@@ -44,6 +44,18 @@ func (s *sampler) begin(ctx context.Context) {
 	go s.run(context.WithoutCancel(ctx))
 }
 
+// before notes the members' memory before the load.
+func (s *sampler) before(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, sampleTimeout)
+	defer cancel()
+	sample := s.processes.sample(ctx, s.source, time.Now())
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	for id, said := range sample {
+		s.track(id).Before(said)
+	}
+}
+
 // last takes the last sample now, at the end of the window, without waiting for it.
 func (s *sampler) last() {
 	if s.closing != nil {

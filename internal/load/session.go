@@ -70,9 +70,12 @@ type Session struct {
 	preloaded work
 	// conns are the pod's open connections. carriers are the connections of its watchers: the same ones, or separate
 	// ones if the plan has them.
-	conns     []Conn
+	conns []Conn
+	// early are the connections of the preload, if those of the load are opened later.
+	early     []Conn
 	carriers  []Conn
 	sampler   *sampler
+	traffic   traffic
 	disturber *disturber
 	meter     *process.Meter
 	state     state
@@ -209,6 +212,9 @@ func (s *Session) work(ctx context.Context, stop context.CancelFunc) error {
 	if err != nil {
 		return err
 	}
+	if s.part.Index == 0 && s.plan.Burst() != nil {
+		s.sampler.before(ctx)
+	}
 	s.state.enter(results.StageReady)
 	startAt, err := s.control.StartAt(ctx)
 	if err != nil {
@@ -240,7 +246,7 @@ func (s *Session) prepare(ctx context.Context, stop context.CancelFunc) ([]*clie
 	}
 	if count := s.workload.PreloadCount(); count > 0 {
 		s.state.enter(results.StagePreloading)
-		if err := preload(ctx, clients, s.part, count, &s.preloaded); err != nil {
+		if err := preload(ctx, s.writers(clients), s.part, count, &s.preloaded); err != nil {
 			return nil, err
 		}
 	}

@@ -41,9 +41,11 @@ func (s *Session) Snapshot() *results.Snapshot {
 		}
 	}
 	snapshot.Pauses = s.recorder.pauses()
+	snapshot.Burst = s.burst()
 	snapshot.Disturbances = s.disturber.results()
 	if snapshot.HasMeasured() {
 		s.recorder.course(snapshot)
+		s.traffic.course(snapshot)
 		s.sampler.course(snapshot)
 	}
 	if last := s.recorder.last(); last > 0 {

@@ -28,6 +28,8 @@ type state struct {
 	coarsePacing bool
 	// unlocked is Target.Unlocked.
 	unlocked bool
+	// wire are the bytes on the load's connections before the load; nil before it.
+	wire *results.Bodies
 }
 
 func newState(log *slog.Logger) state {

@@ -19,6 +19,12 @@ func (s *Session) connect(ctx context.Context) (err error) {
 	for i := range own {
 		own[i] = s.part.FirstConnection + i
 	}
+	if err = s.checkFiles(); err != nil {
+		return err
+	}
+	if b := s.plan.Burst(); b != nil && b.Connects {
+		return s.connectLater(ctx, own)
+	}
 	if s.conns, err = s.open(ctx, own); err != nil {
 		return err
 	}
@@ -71,8 +77,10 @@ func (s *Session) clients(ctx context.Context) ([]*client, error) {
 			}
 			added := newClient(len(clients), conn, s.workload, s.plan, &s.permit)
 			added.pod = s.part.Index
+			number := connection + round*int(s.plan.Load.Connections)
+			added.task.number, added.task.ordinal = int64(number), int64(len(clients))
 			clients = append(clients, added)
-			numbers = append(numbers, connection+round*int(s.plan.Load.Connections))
+			numbers = append(numbers, number)
 		}
 	}
 	err := inParallel(ctx, len(clients), func(ctx context.Context, i int) (err error) {
@@ -99,6 +107,10 @@ func (s *Session) load(ctx context.Context, startAt time.Time, clients []*client
 	e.prepare(s.part, start)
 	defer e.close()
 	s.engine.Store(e)
+	s.weighWire()
+	if w, ok := s.driver.(Weigher); ok && s.plan.Burst() != nil {
+		defer s.traffic.begin(w, e.measured.start)()
+	}
 	planned := plannedWindow(startAt, start, s.plan.Load.Duration(), s.part.Requests)
 	s.state.set(func(s *state) { s.window = planned })
 	flight, abort := context.WithCancel(context.WithoutCancel(ctx))

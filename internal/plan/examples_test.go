@@ -17,6 +17,9 @@ func examples() map[spec.WorkloadType]Plan {
 	staged := timed
 	staged.DurationSeconds = nil
 
+	burst := closed
+	burst.Requests = new(int64(burst.Clients))
+
 	all := map[spec.WorkloadType]Plan{}
 	for _, p := range []Plan{
 		example(open(timed, spec.Rate{PerSecond: 5000, Arrival: spec.ArrivalPoisson}), spec.Workload{Type: spec.WorkloadPut, Put: &spec.Put{
@@ -50,6 +53,10 @@ func examples() map[spec.WorkloadType]Plan {
 		}}),
 		example(timed, spec.Workload{Type: spec.WorkloadWatchGet, WatchGet: &spec.WatchGet{
 			Streams: 9, WatchersPerStream: 100, Connections: 3, Events: 80, Keys: keysOf(1000, spec.Uniform), Values: valuesOf(300),
+		}}),
+		example(burst, spec.Workload{Type: spec.WorkloadFetch, Fetch: &spec.Fetch{
+			Layout: spec.LayoutTree, ParametersPerProcess: 200, ParameterBytes: 120, Parameters: spec.ParametersOwn, Consistency: spec.Serializable,
+			Connect: spec.ConnectBefore, RampSeconds: 3, TimeoutMilliseconds: 250, Attempts: 7,
 		}}),
 		// The API accepts one of the two. A plan with both takes the number of nodes.
 		example(closed, spec.Workload{Type: spec.WorkloadKubernetes, Kubernetes: &spec.Kubernetes{Profile: spec.ClusterMedium, Nodes: 700}}),

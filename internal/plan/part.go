@@ -15,8 +15,8 @@ type Part struct {
 	// FirstConnection is the global index of the pod's first connection. Its connections are consecutive.
 	FirstConnection int
 	Connections     int
-	// Requests is how many measured requests are this pod's: those whose global number is Index modulo Pods. It is 0 if
-	// a duration bounds the run.
+	// Requests is how many measured requests are this pod's: those whose global number is Index modulo Pods; of a
+	// burst, one for each of the pod's clients. It is 0 if a duration bounds the run.
 	Requests int64
 	// clients and allConnections are the plan's totals, for ClientsOn.
 	clients, allConnections int
@@ -32,7 +32,7 @@ func (p Plan) Part(index int) (Part, error) {
 		return Part{}, fmt.Errorf("pod index: wanted 0 to %d, found %d", pods-1, index)
 	}
 	first := blockStart(connections, pods, index)
-	return Part{
+	part := Part{
 		Index:           index,
 		Pods:            pods,
 		FirstConnection: first,
@@ -41,7 +41,11 @@ func (p Plan) Part(index int) (Part, error) {
 		clients:         int(p.Load.Clients),
 		allConnections:  connections,
 		carriers:        p.Carriers(),
-	}, nil
+	}
+	if p.Burst() != nil {
+		part.Requests = int64(part.Clients())
+	}
+	return part, nil
 }
 
 // ClientsOn returns how many clients use the connection with this global

@@ -43,6 +43,7 @@ func runTable(b *v1alpha1.EtcdBenchmark, course *results.Course) *table {
 		t.performance()
 		t.latencies()
 		t.watch()
+		t.burst()
 		t.begin(PartCourse)
 		t.course(course)
 		t.begin(PartNumbers)
@@ -83,7 +84,7 @@ func (t *table) header() {
 	t.sentence("  result  ", t.outcome())
 	t.sentence("  load    ", strings.Join([]string{
 		text.Plural(load.Pods, "pod"), text.Plural(load.Connections, "connection") + t.carriers(),
-		text.Plural(load.Clients, "client"), loopText(load), "transport " + string(load.Transport),
+		text.Plural(load.Clients, "client"), t.shape(), "transport " + string(load.Transport),
 	}, ", "))
 	if target := t.target(); target != "" {
 		t.sentence("  target  ", target)
@@ -149,8 +150,12 @@ func (t *table) errors() {
 			t.sentence("", fmt.Sprintf("%s attempts per commit: %.3f", op.Operation, op.AttemptsPerCommit.Float64()))
 		}
 		if op.Late != nil && *op.Late > 0 {
-			t.sentence("", fmt.Sprintf("%s: %s of %s measured requests were sent late (by more than 250 µs, and by more than a tenth of the median service time)",
-				op.Operation, text.Grouped(*op.Late), text.Grouped(op.Succeeded+op.Failed+op.Censored)))
+			limit := "250 µs, and by more than a tenth of the median service time"
+			if op.Operation.IsTask() {
+				limit = "a tenth of the time until the last process"
+			}
+			t.sentence("", fmt.Sprintf("%s: %s of %s measured requests were sent late (by more than %s)",
+				op.Operation, text.Grouped(*op.Late), text.Grouped(op.Succeeded+op.Failed+op.Censored), limit))
 		}
 		if op.Censored > 0 {
 			t.sentence("", fmt.Sprintf("%s: %s had no answer when the run ended, or were due and not sent", op.Operation, text.Plural(op.Censored, "request")))

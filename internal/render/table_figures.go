@@ -123,7 +123,7 @@ func (t *table) latencies() {
 		g.addLatency(string(op.Operation)+" latency", op.Latency)
 		g.addLatency(string(op.Operation)+" service time", op.ServiceTime)
 		g.addLatency(string(op.Operation)+" wait for a client", op.BacklogWait)
-		if t.run.Load.Rate != nil {
+		if t.run.Load.Rate != nil || op.Operation.IsTask() {
 			g.addLatency(string(op.Operation)+" lateness", op.Lateness)
 		}
 	}
@@ -145,7 +145,7 @@ func (t *table) latencyLegend() string {
 	if waited {
 		legend += " wait for a client: the time for which all clients were busy, after the request should have been sent."
 	}
-	if t.run.Load.Rate != nil {
+	if t.run.Load.Rate != nil || t.run.Burst() != nil {
 		legend += " lateness: the load generator's own delay before it sent a request."
 	}
 	return strings.TrimSpace(legend + " " + marksLegend(all))

@@ -19,7 +19,7 @@ const (
 // Check returns an error if a decoded snapshot contradicts itself. It also removes empty intervals at the end of the
 // timeline.
 func (s *Snapshot) Check() error {
-	if err := errors.Join(s.Timeline.check(), s.Heatmap.check(), s.checkSamples(), s.Watch.check(), s.checkFired()); err != nil {
+	if err := errors.Join(s.Timeline.check(), s.Heatmap.check(), s.checkSamples(), s.Watch.check(), s.Burst.check(), s.checkFired()); err != nil {
 		return err
 	}
 	for kind, d := range s.Disturbances {

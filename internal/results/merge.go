@@ -94,8 +94,8 @@ func mergeCleaning(a, b Cleaning) Cleaning {
 func (s *Snapshot) mergeCounts(other *Snapshot) {
 	s.Resent += other.Resent
 	s.Sessions.Add(other.Sessions)
-	s.Bodies.Sent += other.Bodies.Sent
-	s.Bodies.Received += other.Bodies.Received
+	s.Bodies.add(other.Bodies)
+	s.Burst.Add(&other.Burst)
 	for rpc, phases := range other.Requests {
 		if s.Requests[rpc] == nil {
 			s.Requests[rpc] = map[Phase]uint64{}

@@ -32,7 +32,7 @@ const (
 // SampledFigures are the figures in Samples: counters and gauges.
 var SampledFigures = []Figure{
 	FigureCPUSeconds, TimerWALFsync.Count(), TimerWALFsync.Seconds(), TimerBackendCommit.Count(), TimerBackendCommit.Seconds(),
-	FigureMemoryNowBytes, FigureDatabaseNowBytes, FigurePendingNow,
+	FigureMemoryNowBytes, FigureDatabaseNowBytes, FigurePendingNow, FigurePodReceivedBytes, FigurePodSentBytes,
 }
 
 // halved returns copies with each second sample.

@@ -154,6 +154,8 @@ type Snapshot struct {
 	Sessions Sessions
 	// Bodies are those of the measured requests; zero if the transport does not count them.
 	Bodies Bodies
+	// Burst is about the tasks of a burst.
+	Burst Burst
 	// KeyBytes is the length of a key on the wire, including the run's prefix.
 	KeyBytes int
 
@@ -188,6 +190,11 @@ func (s *Sessions) Add(other Sessions) {
 
 // Bodies are the bytes of the bodies of requests that were sent, and of responses that were received.
 type Bodies struct{ Sent, Received uint64 }
+
+func (b *Bodies) add(other Bodies) {
+	b.Sent += other.Sent
+	b.Received += other.Received
+}
 
 // Names in Omitted of parts that a summary needs.
 const (

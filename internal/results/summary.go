@@ -99,7 +99,9 @@ type OperationSummary struct {
 	// Errors counts failed requests by gRPC status code.
 	Errors   map[string]uint64
 	Examples Examples
-	// Late counts the requests that were sent late enough to distort the latency (see HarmlessLateness), independent of
+	// Harmless is how late requests may be sent without distorting the latency.
+	Harmless time.Duration
+	// Late counts the requests that were sent later than that, independent of
 	// their result. It is nil if the buckets are lost.
 	Late *uint64
 	// Lost and Attempts are the same as in OperationResult.
@@ -260,7 +262,12 @@ func summarizeOperation(operation spec.Operation, r *OperationResult, t timing) 
 		Service: r.Service.distribution(), Net: r.NetLatency().distribution(), NetJudged: net.distribution(),
 		Lateness: r.Lateness.distribution(), Backlog: backlog.distribution(),
 	}
-	out.Late = lateOf(&r.Lateness, out.Service)
+	out.Harmless = HarmlessLateness(out.Service.Values[spec.StatisticP50].Duration)
+	if operation.IsTask() {
+		// Tasks that are due together are sent one after the other.
+		out.Harmless = max(harmlessDelay, t.length/harmlessPart)
+	}
+	out.Late = lateOf(&r.Lateness, out.Service, out.Harmless)
 	return out
 }
 
@@ -331,9 +338,9 @@ func HarmlessLateness(service time.Duration) time.Duration {
 
 // lateOf counts the requests that were sent late enough to distort the latency; nil if unknown. If all requests failed
 // and there is no service time, the strictest limit applies.
-func lateOf(lateness *Histogram, service Distribution) *uint64 {
-	p50, known := service.Values[spec.StatisticP50]
-	n, counted := lateness.Over(HarmlessLateness(p50.Duration))
+func lateOf(lateness *Histogram, service Distribution, harmless time.Duration) *uint64 {
+	_, known := service.Values[spec.StatisticP50]
+	n, counted := lateness.Over(harmless)
 	if lateness.Count() == 0 || !known && service.Count > 0 || !counted {
 		return nil
 	}

@@ -31,6 +31,8 @@ type Point struct {
 	// Opened counts the measured requests that were due in the interval and still outstanding at its end. Closed counts
 	// those that were due before the interval and not outstanding any more at its end. See Timeline.Outstanding.
 	Opened, Closed uint64
+	// Carried are the bytes on the connections of a burst.
+	Carried Bodies
 }
 
 // Outstanding returns, for each interval, how many measured requests were due and unanswered at its end.
@@ -83,6 +85,11 @@ func (t *Timeline) Pause(from, to time.Duration) {
 		p.Paused = addDurations(p.Paused, end-from)
 		from = end
 	}
+}
+
+// Carry counts bytes on connections at an offset.
+func (t *Timeline) Carry(offset time.Duration, bytes Bodies) {
+	t.Points[t.reach(offset)].Carried.add(bytes)
 }
 
 // reach returns the index of the point of an offset, and creates the point if needed.
@@ -165,6 +172,7 @@ func (p *Point) add(other Point) {
 	p.Paused = addDurations(p.Paused, other.Paused)
 	p.Opened += other.Opened
 	p.Closed += other.Closed
+	p.Carried.add(other.Carried)
 }
 
 // succeededBefore returns the number of successes before this offset. Within an interval it assumes an even rate.

@@ -270,7 +270,7 @@ func late(operations []results.OperationSummary) *v1alpha1.ValidityReason {
 
 // harmlessFor is the lateness that does not distort the latency of an operation.
 func harmlessFor(o *results.OperationSummary) time.Duration {
-	return results.HarmlessLateness(o.Service.Values[spec.StatisticP50].Duration)
+	return max(o.Harmless, results.HarmlessLateness(o.Service.Values[spec.StatisticP50].Duration))
 }
 
 // tail is P99, or the highest percentile below it with enough requests above; empty if there is none.

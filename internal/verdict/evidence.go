@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -81,7 +82,7 @@ func Evidence(b *v1alpha1.EtcdBenchmark, s results.Summary, clients *v1alpha1.Va
 // again, so the clients together determine the latency.
 func closedLoop(b *v1alpha1.EtcdBenchmark, s results.Summary) string {
 	load := b.Resolved().Load
-	if load.Rate != nil || load.Clients < 2 || s.Throughput == 0 || s.Failed+s.Censored+s.Pauses.Count > 0 {
+	if load.Rate != nil || slices.ContainsFunc(s.Operations, func(o results.OperationSummary) bool { return o.Operation.IsTask() }) || load.Clients < 2 || s.Throughput == 0 || s.Failed+s.Censored+s.Pauses.Count > 0 {
 		return ""
 	}
 	return fmt.Sprintf("In a closed loop, the mean latency is about clients ÷ throughput (%s ÷ %s = %s). To see the target's own time, run with fewer clients. ",

@@ -13,12 +13,15 @@ import (
 type KeyWriter struct {
 	prefix       string
 	size, digits int
+	// folders is nil if keys are numbers.
+	folders *folders
 }
 
 // KeyWriter returns a writer for the run's keys.
 func (r *Run) KeyWriter() KeyWriter {
-	k := r.Keys()
-	return KeyWriter{prefix: r.Prefix, size: int(k.SizeBytes), digits: len(strconv.FormatInt(k.Count-1, 10))}
+	kind := r.kind()
+	k := kind.keys()
+	return KeyWriter{prefix: r.Prefix, size: int(k.SizeBytes), digits: len(strconv.FormatInt(k.Count-1, 10)), folders: kind.folders()}
 }
 
 // WrittenKeys is how many keys a run on a store that deletes by name can write, from the first one on.
@@ -30,22 +33,20 @@ func (r *Run) WrittenKeys() int64 {
 	return keys.Count
 }
 
-// KeyBytes is the length of every key, with the run's prefix.
+// KeyBytes is the length of every key, with the run's prefix. In a tree, it is that of the longest.
 func (k *KeyWriter) KeyBytes() int { return len(k.prefix) + k.size }
 
 // AppendKey appends the key with this number: the run's prefix and keys.sizeBytes decimal digits, so that keys sort by
-// their numbers. A number with more digits is written in full.
+// their numbers. A number with more digits is written in full. Keys in folders have other names.
 func (k *KeyWriter) AppendKey(dst []byte, key int64) []byte {
 	dst = append(dst, k.prefix...)
+	if k.folders != nil {
+		return k.folders.appendKey(dst, key)
+	}
 	for range k.size - k.digits {
 		dst = append(dst, '0')
 	}
-	var digits [20]byte
-	number := strconv.AppendInt(digits[:0], key, 10)
-	for range k.digits - len(number) {
-		dst = append(dst, '0')
-	}
-	return append(dst, number...)
+	return appendPadded(dst, key, k.digits)
 }
 
 // IsNumbered reports whether AppendKey could have written a key.

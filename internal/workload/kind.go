@@ -47,6 +47,10 @@ type kind interface {
 	watch() *watch
 	// watchers returns a pod's watchers, by stream.
 	watchers(w *Workload, pod int) [][]Watcher
+	// burst describes the tasks, if each operation is one; nil otherwise.
+	burst() *Burst
+	// folders name the keys; nil if they are numbers.
+	folders() *folders
 	// words are the terms that describe the result.
 	words() Words
 }
@@ -87,6 +91,8 @@ func (base) watchers(*Workload, int) [][]Watcher                { return nil }
 func (base) operations() []spec.Operation                       { return nil }
 func (base) at(*Workload, Stream, int64) Operation              { return Operation{} }
 func (base) steps() []step                                      { return nil }
+func (base) burst() *Burst                                      { return nil }
+func (base) folders() *folders                                  { return nil }
 func (base) words() Words                                       { return Words{Done: "REQUESTS", Rate: "QPS"} }
 
 // keyed is a kind whose requests choose from keys. The keys are preloaded unless the kind says otherwise.
@@ -140,6 +146,7 @@ var kinds = map[spec.WorkloadType]func(spec.Workload) kind{
 	spec.WorkloadWatch:      newWatch,
 	spec.WorkloadWatchGet:   newWatchGet,
 	spec.WorkloadKubernetes: newKubernetes,
+	spec.WorkloadFetch:      newFetch,
 }
 
 // Types returns all types of workloads, sorted.

@@ -136,6 +136,10 @@ func TestTraitsOfEachWorkload(t *testing.T) {
 			},
 			Preload: 50 + 1500, UsesLeases: true, Registry: true, Marked: true, Watchers: 3 * 3,
 		}},
+		"processes": {fetching(spec.Fetch{Layout: spec.LayoutFlat}), traits{
+			Operations: []spec.Operation{spec.OperationFetch}, Preload: 10, Fast: true, Stale: true,
+			Words: Words{Done: "PROCESSES", Rate: "PROCESSES PER SECOND", Succeeded: true},
+		}},
 		"what no plan has known": {func(r *Run) { r.Workload.Type = "Nothing" }, traits{}},
 	}
 	seen := map[spec.WorkloadType]bool{}

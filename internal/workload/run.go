@@ -22,7 +22,13 @@ type Run struct {
 }
 
 // kind returns the type of workload; base if it is unknown.
-func (r *Run) kind() kind { return kindOf(r.Workload) }
+func (r *Run) kind() kind {
+	k := kindOf(r.Workload)
+	if f, ok := k.(fetch); ok {
+		return f.of(int64(r.Load.Clients))
+	}
+	return k
+}
 
 func kindOf(w spec.Workload) kind {
 	if create := kinds[w.Type]; create != nil && isUnion(w) {
@@ -114,6 +120,9 @@ func (r *Run) Carriers() int {
 	}
 	return 0
 }
+
+// Burst describes the tasks, if each operation is one; nil otherwise.
+func (r *Run) Burst() *Burst { return r.kind().burst() }
 
 // Words are the terms that describe the result.
 func (r *Run) Words() Words { return r.kind().words() }

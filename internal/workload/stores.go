@@ -48,7 +48,7 @@ func (r *Run) CheckStore(d spec.Datastore) error {
 	for _, disturbance := range r.Disturbances {
 		errs = append(errs, Listed("disturbances.type", disturbance.Type, row.Disturbances, d))
 	}
-	if r.Workload.Range != nil || r.Workload.Mixed != nil {
+	if r.Workload.Range != nil || r.Workload.Mixed != nil || r.Workload.Fetch != nil {
 		errs = append(errs, Listed("workload.consistency", r.Consistency(), row.Consistencies, d))
 	}
 	if l := r.Workload.Lease; l != nil {

@@ -30,6 +30,8 @@ const (
 	OnObject
 	// OnName is the name for which the client contends.
 	OnName
+	// OnFolder is every key of the folder with the number Key.
+	OnFolder
 )
 
 // Operation is the work of one request. It can be a step of a sequence, see Next.
@@ -68,6 +70,7 @@ type Workload struct {
 	kind    kind
 	steps   []step
 	contest *contest
+	burst   *Burst
 	keys    int64
 	width   int64
 	seed    uint64
@@ -82,7 +85,7 @@ func New(r Run) *Workload {
 	seed, k := uint64(r.Load.Seed), r.kind()
 	w := &Workload{
 		KeyWriter: r.KeyWriter(), valueMaker: newValueMaker(k.values(), seed),
-		run: r, kind: k, steps: k.steps(), contest: k.contest(), keys: k.keys().Count, width: k.width(), seed: seed,
+		run: r, kind: k, steps: k.steps(), contest: k.contest(), burst: k.burst(), keys: k.keys().Count, width: k.width(), seed: seed,
 	}
 	k.begin(w)
 	if of := k.watch(); of != nil {
@@ -109,12 +112,24 @@ type step struct {
 // before it. more is false after the last one. A failure ends the sequence.
 func (w *Workload) Next(op Operation, code string) (next Operation, hold time.Duration, more bool) {
 	number := op.step + 1
+	if w.burst != nil {
+		op.Key, op.step = op.Key+1, number
+		return op, 0, code == "" && number < w.burst.requests
+	}
 	if code != "" || number >= len(w.steps) {
 		return Operation{}, 0, false
 	}
 	s := &w.steps[number]
 	op.Kind, op.step = s.kind, number
 	return op, s.hold, true
+}
+
+// Timeout is how long an operation may take. In a burst, it is that of an attempt.
+func (w *Workload) Timeout(op Operation) time.Duration {
+	if w.burst != nil && op.Stream != 0 {
+		return w.burst.Timeout
+	}
+	return w.run.Load.RequestTimeout()
 }
 
 // PreloadCount is the number of operations before the load.
@@ -148,6 +163,18 @@ func (w *Workload) AppendEnd(dst []byte, key int64) []byte {
 		return dst
 	}
 	return append(w.AppendKey(dst, key+w.width-1), 0)
+}
+
+// AppendFolder appends the folder with this number. Its keys begin with it.
+func (w *Workload) AppendFolder(dst []byte, folder int64) []byte {
+	return w.folders.appendFolder(append(dst, w.prefix...), folder)
+}
+
+// AppendFolderEnd appends the first key that is after all keys of the folder.
+func (w *Workload) AppendFolderEnd(dst []byte, folder int64) []byte {
+	dst = w.AppendFolder(dst, folder)
+	dst[len(dst)-1]++
+	return dst
 }
 
 // CountModulo returns how many of the numbers 0 to n-1 are index modulo parts.

@@ -16,7 +16,9 @@ import (
 )
 
 func init() {
-	transports[spec.TransportClient] = func(d *Driver) transport { return &clientTransport{driver: d, dial: d.dialForLoad} }
+	transports[spec.TransportClient] = func(d *Driver) transport {
+		return &clientTransport{driver: d, dial: d.dialForLoad, open: d.openForLoad}
+	}
 }
 
 // clientTransport is the transport over clientv3, as applications use it.
@@ -24,6 +26,8 @@ type clientTransport struct {
 	driver *Driver
 	// dial connects to one address.
 	dial func(ctx context.Context, endpoint string) (*clientv3.Client, error)
+	// open returns a client of one address that connects with its first request.
+	open func(ctx context.Context, endpoint string) (*clientv3.Client, error)
 
 	mutex sync.Mutex
 	conns []*conn
@@ -34,8 +38,11 @@ type conn struct {
 	driver *Driver
 	// dial connects to the member behind an address.
 	dial func(ctx context.Context, endpoint string) (*clientv3.Client, error)
-	// client is replaced when the connection moves.
-	client atomic.Pointer[clientv3.Client]
+	// client is replaced when the connection moves. It is nil before the first request of one that connects later: open
+	// then opens the address.
+	client   atomic.Pointer[clientv3.Client]
+	open     func(ctx context.Context, endpoint string) (*clientv3.Client, error)
+	endpoint string
 	// locks is for clients with sessions.
 	locks lockView
 }
@@ -49,10 +56,20 @@ func (l *clientTransport) connect(ctx context.Context, _ int, endpoint string) (
 	}
 	c := &conn{driver: l.driver, dial: l.dialMember}
 	c.client.Store(client)
+	l.adopt(c)
+	return c, nil
+}
+
+func (l *clientTransport) later(_ int, endpoint string) (connection, error) {
+	c := &conn{driver: l.driver, dial: l.dialMember, open: l.open, endpoint: endpoint}
+	l.adopt(c)
+	return c, nil
+}
+
+func (l *clientTransport) adopt(c *conn) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	l.conns = append(l.conns, c)
-	return c, nil
 }
 
 // requests: the driver counts the requests of all its clients.
@@ -63,7 +80,9 @@ func (l *clientTransport) close() error {
 	defer l.mutex.Unlock()
 	var errs []error
 	for _, c := range l.conns {
-		errs = append(errs, closeClient(c.client.Load()))
+		if client := c.client.Load(); client != nil {
+			errs = append(errs, closeClient(client))
+		}
 	}
 	l.conns = nil
 	return errors.Join(errs...)
@@ -97,6 +116,9 @@ func (c *conn) move(ctx context.Context, endpoint string) error {
 		return err
 	}
 	old := c.client.Swap(client)
+	if old == nil {
+		return nil
+	}
 	time.AfterFunc(c.driver.plan.Load.RequestTimeout(), func() { _ = closeClient(old) })
 	return nil
 }
@@ -117,7 +139,16 @@ func (c *conn) carry(ctx context.Context, req *load.Request, resp *load.Response
 		return
 	}
 	*resp = load.Response{}
-	known.do(ctx, c.driver, c.client.Load(), req, resp)
+	client, late, err := c.opened(ctx)
+	if err != nil {
+		resp.Sent = late
+		finish(resp, err)
+		return
+	}
+	known.do(ctx, c.driver, client, req, resp)
+	if late > 0 {
+		resp.Sent = late
+	}
 }
 
 // Client implements load.SharedConn.

@@ -81,9 +81,19 @@ func (d *Driver) config(creds *credentials, noting *answerer, endpoints ...strin
 
 // redial makes gRPC dial a lost member again at least every second. Its default pauses grow to two minutes, which would
 // hide a recovery.
-var redial = grpc.ConnectParams{
-	Backoff:           backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 2, Jitter: 0.2, MaxDelay: time.Second},
-	MinConnectTimeout: dialTimeout,
+func (d *Driver) redial() grpc.ConnectParams {
+	return grpc.ConnectParams{
+		Backoff:           backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 2, Jitter: 0.2, MaxDelay: time.Second},
+		MinConnectTimeout: d.dialPatience(),
+	}
+}
+
+// dialPatience bounds opening a connection of the load. In a burst, the time-outs of requests bound it.
+func (d *Driver) dialPatience() time.Duration {
+	if b := d.plan.Burst(); b != nil {
+		return max(dialTimeout, time.Duration(b.Attempts)*b.Timeout)
+	}
+	return dialTimeout
 }
 
 func (d *Driver) dialOptions(creds *credentials, noting *answerer) []grpc.DialOption {
@@ -92,7 +102,10 @@ func (d *Driver) dialOptions(creds *credentials, noting *answerer) []grpc.DialOp
 		s.tokens = d.tokens()
 	}
 	options := []grpc.DialOption{
-		grpc.WithChainUnaryInterceptor(s.send), grpc.WithChainStreamInterceptor(s.open), grpc.WithConnectParams(redial),
+		grpc.WithChainUnaryInterceptor(s.send), grpc.WithChainStreamInterceptor(s.open), grpc.WithConnectParams(d.redial()),
+	}
+	if noting != nil && d.weighs() {
+		options = append(options, grpc.WithStatsHandler(bodyWeigher{&d.bodies}), grpc.WithContextDialer(d.dialWeighed))
 	}
 	if t := d.plan.Target.TLS; t != nil && t.ServerName != "" {
 		// gRPC checks certificates against its own name for the server, not against the one in the TLS configuration.

@@ -33,6 +33,8 @@ type Driver struct {
 	requests load.RequestCounter
 	// bodies are counted by a transport that has bodies.
 	bodies load.BodyCounter
+	// wire has the bytes of the connections of a load that weighs.
+	wire load.BodyCounter
 	// compacted is the newest revision that this driver has compacted.
 	compacted atomic.Int64
 	// storms is the number of lease storms so far.
@@ -75,17 +77,18 @@ type Driver struct {
 }
 
 var (
-	_ load.Driver    = (*Driver)(nil)
-	_ load.Locker    = (*Driver)(nil)
-	_ load.Observer  = (*Driver)(nil)
-	_ load.Prober    = (*Driver)(nil)
-	_ load.Resender  = (*Driver)(nil)
-	_ load.Weigher   = (*Driver)(nil)
-	_ load.Answerer  = (*Driver)(nil)
-	_ load.Sampler   = (*Driver)(nil)
-	_ load.Pinger    = (*Driver)(nil)
-	_ load.Deleter   = (*Driver)(nil)
-	_ load.Disturber = (*Driver)(nil)
+	_ load.Driver        = (*Driver)(nil)
+	_ load.Locker        = (*Driver)(nil)
+	_ load.Observer      = (*Driver)(nil)
+	_ load.Prober        = (*Driver)(nil)
+	_ load.Resender      = (*Driver)(nil)
+	_ load.Weigher       = (*Driver)(nil)
+	_ load.LateConnector = (*Driver)(nil)
+	_ load.Answerer      = (*Driver)(nil)
+	_ load.Sampler       = (*Driver)(nil)
+	_ load.Pinger        = (*Driver)(nil)
+	_ load.Deleter       = (*Driver)(nil)
+	_ load.Disturber     = (*Driver)(nil)
 )
 
 // New returns the driver of the pod with this index. It reads nothing and connects to nothing yet.

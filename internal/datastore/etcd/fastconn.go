@@ -25,6 +25,9 @@ type fastTransport struct {
 	client *fast.Client
 }
 
+// burstDials is how many connections of a burst to one address are dialed at once: a burst is meant to overload it.
+const burstDials = 1024
+
 // fastConn is one connection of fastTransport.
 type fastConn struct{ *eventloop.Conn }
 
@@ -45,6 +48,14 @@ func (f *fastTransport) connect(ctx context.Context, number int, endpoint string
 		return nil, f.driver.whyNotReady(ctx, endpoint, err)
 	}
 	return fastConn{opened}, nil
+}
+
+func (f *fastTransport) later(number int, endpoint string) (connection, error) {
+	client, err := f.open()
+	if err != nil {
+		return nil, err
+	}
+	return fastConn{client.ConnectLater(endpoint, number)}, nil
 }
 
 // move implements connection.
@@ -70,11 +81,15 @@ func (f *fastTransport) open() (*fast.Client, error) {
 	}
 	config := fast.Config{
 		Calls: calls(), Options: d.settings.Options,
-		TLS: creds.tls, DialTimeout: dialTimeout, KeepAliveTime: keepAliveTime, KeepAliveTimeout: keepAliveTimeout,
+		TLS: creds.tls, DialTimeout: d.dialPatience(), KeepAliveTime: keepAliveTime, KeepAliveTimeout: keepAliveTimeout,
 		Members: wanted, MemberKey: []byte(d.run.Marker()), AnsweredBy: d.answerers.saw,
 	}
 	if creds.username != "" {
 		config.Tokens = d.tokens()
+	}
+	if burst := d.plan.Burst(); burst != nil {
+		config.Late, config.DialsAtOnce, config.Bodies = burst.Connects, burstDials, &d.bodies
+		config.Wrap = func(s eventloop.Socket) eventloop.Socket { return weighedSocket{s, &d.wire} }
 	}
 	client, err := fast.NewClient(config)
 	if err != nil {

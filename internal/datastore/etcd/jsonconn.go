@@ -29,7 +29,7 @@ import (
 
 func init() {
 	transports[spec.TransportJSON] = func(d *Driver) transport {
-		return jsonTransport{&clientTransport{driver: d, dial: d.dialGateway}}
+		return jsonTransport{&clientTransport{driver: d, dial: d.dialGateway, open: d.openGateway}}
 	}
 }
 
@@ -55,9 +55,9 @@ type gateway struct {
 
 var _ grpc.ClientConnInterface = (*gateway)(nil)
 
-// dialGateway returns a client of one address whose calls of the KV service go to the gateway there. It sends a request to
-// open the connection.
-func (d *Driver) dialGateway(ctx context.Context, endpoint string) (*clientv3.Client, error) {
+// openGateway returns a client of one address whose calls of the KV service go to the gateway there. It connects with the
+// first of them.
+func (d *Driver) openGateway(ctx context.Context, endpoint string) (*clientv3.Client, error) {
 	creds, err := d.secrets()
 	if err != nil {
 		return nil, err
@@ -66,6 +66,9 @@ func (d *Driver) dialGateway(ctx context.Context, endpoint string) (*clientv3.Cl
 		sender:  sender{driver: d, noting: &answerer{all: &d.answerers, address: endpoint}, counted: true},
 		link:    http1.Open(creds.tls, 1, 0, &d.requests, ofJSON),
 		address: endpoint,
+	}
+	if d.weighs() {
+		g.link.DialWith(d.dialWeighed)
 	}
 	if creds.username != "" {
 		g.tokens = d.tokens()
@@ -76,16 +79,26 @@ func (d *Driver) dialGateway(ctx context.Context, endpoint string) (*clientv3.Cl
 	client := clientv3.NewCtxClient(context.Background())
 	client.KV = clientv3.NewKVFromKVClient(etcdserverpb.NewKVClient(g), client)
 	context.AfterFunc(client.Ctx(), g.link.Close)
+	return client, nil
+}
+
+// dialGateway also sends a request to open the connection.
+func (d *Driver) dialGateway(ctx context.Context, endpoint string) (*clientv3.Client, error) {
+	client, err := d.openGateway(ctx, endpoint)
+	if err != nil {
+		return nil, err
+	}
 	bounded, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
 	if _, err := get(bounded, client, d.run.Marker(), clientv3.WithSerializable(), clientv3.WithCountOnly()); err != nil {
-		return nil, errors.Join(d.whyNoGateway(ctx, endpoint, creds, err), closeClient(client))
+		return nil, errors.Join(d.whyNoGateway(ctx, endpoint, err), closeClient(client))
 	}
 	return client, nil
 }
 
 // whyNoGateway explains an error of the first request.
-func (d *Driver) whyNoGateway(ctx context.Context, endpoint string, creds *credentials, err error) error {
+func (d *Driver) whyNoGateway(ctx context.Context, endpoint string, err error) error {
+	creds, _ := d.secrets()
 	switch {
 	case codeOf(err) == codes.Unimplemented:
 		return load.Errorf(results.FailureUnsupported,

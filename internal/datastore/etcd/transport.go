@@ -12,6 +12,8 @@ import (
 type transport interface {
 	// connect opens the connection with this global number to the member behind an address.
 	connect(ctx context.Context, number int, endpoint string) (connection, error)
+	// later returns a connection that is opened for its first request.
+	later(number int, endpoint string) (connection, error)
 	// requests counts the requests sent.
 	requests() map[spec.RPC]map[results.Phase]uint64
 	// close ends all connections. Their requests stay counted.
@@ -42,11 +44,16 @@ func (d *Driver) Connect(ctx context.Context, number int) (load.Conn, error) {
 	if err != nil {
 		return nil, settled(ctx, err, endpoint)
 	}
+	d.adopt(c, number, endpoint)
+	return c, nil
+}
+
+// adopt keeps a connection, so that it can move.
+func (d *Driver) adopt(c connection, number int, endpoint string) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	d.conns = append(d.conns, &memberConn{connection: c, number: number, endpoint: endpoint})
 	d.follow()
-	return c, nil
 }
 
 // endpointOf returns the address for a connection: connection j goes to the eligible member j modulo their number.

@@ -46,11 +46,26 @@ const v2Keys = "/v2/keys/"
 
 // connect implements transport. A request opens the connection.
 func (v *v2Transport) connect(ctx context.Context, _ int, endpoint string) (connection, error) {
-	c := &v2Conn{driver: v.driver, link: http1.Open(nil, 1, 0, &v.driver.requests, http.Header{})}
-	v.mutex.Lock()
-	v.links = append(v.links, c.link)
-	v.mutex.Unlock()
+	c := v.open()
 	return c, c.move(ctx, endpoint)
+}
+
+// later implements transport.
+func (v *v2Transport) later(_ int, endpoint string) (connection, error) {
+	c := v.open()
+	c.endpoint.Store(&endpoint)
+	return c, nil
+}
+
+func (v *v2Transport) open() *v2Conn {
+	c := &v2Conn{driver: v.driver, link: http1.Open(nil, 1, 0, &v.driver.requests, http.Header{})}
+	if v.driver.weighs() {
+		c.link.DialWith(v.driver.dialWeighed)
+	}
+	v.mutex.Lock()
+	defer v.mutex.Unlock()
+	v.links = append(v.links, c.link)
+	return c
 }
 
 // check implements checker.

@@ -53,6 +53,11 @@ func Open(config *tls.Config, connections int, each time.Duration, requests *loa
 	return l
 }
 
+// DialWith opens connections with a function. It must be called before the first request.
+func (l *Link) DialWith(dial func(ctx context.Context, address string) (net.Conn, error)) {
+	l.transport.DialContext = func(ctx context.Context, _, address string) (net.Conn, error) { return dial(ctx, address) }
+}
+
 // Close closes the connections that carry no request.
 func (l *Link) Close() { l.transport.CloseIdleConnections() }
 

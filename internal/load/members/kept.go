@@ -1,6 +1,7 @@
 package members
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -61,7 +62,7 @@ func (t *Track) Samples(start time.Time) *results.Samples {
 		return nil
 	}
 	out := &results.Samples{Values: map[results.Figure][]float64{}}
-	at, all := t.kept.all()
+	at, all := t.withLooks(t.kept.all())
 	for i, figures := range all {
 		out.At = append(out.At, at[i].Sub(start))
 		for figure, value := range figures {
@@ -74,11 +75,35 @@ func (t *Track) Samples(start time.Time) *results.Samples {
 	return out
 }
 
+// withLooks adds looks to samples, in order of time, if there is room for them.
+func (t *Track) withLooks(at []time.Time, figures []figureSet) ([]time.Time, []figureSet) {
+	if len(at)+len(t.looks) > results.MaxSamples {
+		return at, figures
+	}
+	byTime := map[time.Time]figureSet{}
+	for i := range at {
+		byTime[at[i]] = figures[i]
+	}
+	for _, l := range t.looks {
+		if byTime[l.At] == nil {
+			byTime[l.At] = l.since(t.kept.first)
+		}
+	}
+	at, figures = slices.SortedFunc(maps.Keys(byTime), time.Time.Compare), nil
+	for _, when := range at {
+		figures = append(figures, byTime[when])
+	}
+	return at, figures
+}
+
 // since returns the sampled figures; counters count from the first sample on.
 func (s Sample) since(first Sample) figureSet {
 	f := newFigures()
-	if before, ok := first.Counters[results.FigureCPUSeconds]; ok {
-		f.set(results.FigureCPUSeconds, s.Counters[results.FigureCPUSeconds]-before)
+	for _, counter := range []results.Figure{results.FigureCPUSeconds, results.FigurePodReceivedBytes, results.FigurePodSentBytes} {
+		before, known := first.Counters[counter]
+		if after, stillKnown := s.Counters[counter]; known && stillKnown {
+			f.set(counter, after-before)
+		}
 	}
 	for _, timer := range []results.Timer{results.TimerWALFsync, results.TimerBackendCommit} {
 		before, known := first.Timers[timer]

@@ -30,9 +30,14 @@ type Sample struct {
 	Counters map[results.Figure]float64
 	Gauges   map[Gauge]float64
 	Timers   map[results.Timer]Histogram
+	// Looks are what a sampler of the member's process saw since the start of the window, if they are at most MaxLooks.
+	Looks []Sample
 	// Problem is why the sample has no metrics; empty if it has.
 	Problem string
 }
+
+// MaxLooks leaves room for the other samples of a window of so many looks.
+const MaxLooks = results.MaxSamples - 10
 
 // Histogram has the buckets of a Prometheus histogram.
 type Histogram struct {

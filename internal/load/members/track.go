@@ -10,12 +10,16 @@ import (
 // Track follows one member over a window. The zero value is ready.
 type Track struct {
 	first, last Sample
-	samples     int
-	memory      spread
-	pending     spread
-	cpu         spread
-	kept        kept
-	pings       results.Histogram
+	// before are the gauges before the window, if they were read.
+	before  map[Gauge]float64
+	samples int
+	memory  spread
+	pending spread
+	cpu     spread
+	kept    kept
+	pings   results.Histogram
+	// looks are those of the last sample: short windows have few samples of their own.
+	looks []Sample
 }
 
 // mostBytes is the largest whole number that a metric can hold exactly.
@@ -41,7 +45,7 @@ func (t *Track) Add(s Sample) {
 		t.first = s
 	}
 	t.samples++
-	t.last = s
+	t.last, t.looks = s, s.Looks
 	t.kept.add(s)
 	if v := s.Gauges[GaugeMemoryBytes]; v > 0 && v < mostBytes {
 		t.memory.add(v)
@@ -56,6 +60,9 @@ func (t *Track) Add(s Sample) {
 		t.pending.add(v)
 	}
 }
+
+// Before takes a sample from before the window, which has the memory at its start.
+func (t *Track) Before(s Sample) { t.before = s.Gauges }
 
 // Ping takes how long the member took to answer a ping.
 func (t *Track) Ping(took time.Duration) { t.pings.Record(int64(took)) }
@@ -95,6 +102,7 @@ func (t *Track) setGauges(f figureSet) {
 	f.copy(results.FigureDatabaseEndBytes, t.last.Gauges, GaugeDatabaseBytes)
 	f.copy(results.FigureProcessors, t.last.Gauges, GaugeProcessors)
 	f.copy(results.FigureMemoryStartBytes, t.first.Gauges, GaugeMemoryBytes)
+	f.copy(results.FigureMemoryStartBytes, t.before, GaugeMemoryBytes)
 	if t.memory.samples > 0 {
 		f.set(results.FigureMemoryBytes, t.memory.highest)
 	}

@@ -37,6 +37,16 @@ type Answer struct {
 	Counters map[results.Figure]float64 `json:"counters"`
 	// Gauges are the memory now, and the highest values in the asked time.
 	Gauges map[members.Gauge]float64 `json:"gauges"`
+	// Looks are those in the asked time, if there are at most members.MaxLooks.
+	Looks []Look `json:"looks,omitempty"`
+}
+
+// Look is what one look at the process found.
+type Look struct {
+	// SecondsAgo is when, before the answer: the clocks of two nodes can differ.
+	SecondsAgo float64                    `json:"secondsAgo"`
+	Counters   map[results.Figure]float64 `json:"counters"`
+	Memory     float64                    `json:"memory"`
 }
 
 // look is what one look at the process found.
@@ -44,6 +54,15 @@ type look struct {
 	at       time.Time
 	cpu      time.Duration
 	resident int64
+	// network is nil if the process has no network of its own.
+	network map[results.Figure]float64
+}
+
+// shown is a look as an answer has it.
+func (l look) shown(now time.Time) Look {
+	counters := map[results.Figure]float64{results.FigureCPUSeconds: l.cpu.Seconds()}
+	maps.Copy(counters, l.network)
+	return Look{SecondsAgo: now.Sub(l.at).Seconds(), Counters: counters, Memory: float64(l.resident)}
 }
 
 // Sampler looks at one process.
@@ -94,7 +113,11 @@ func (s *Sampler) look(now time.Time) {
 			return
 		}
 	}
-	s.keep(look{now, cpu, resident})
+	l := look{at: now, cpu: cpu, resident: resident}
+	if s.Network {
+		l.network = s.found.Network()
+	}
+	s.keep(l)
 }
 
 func (s *Sampler) keep(l look) {
@@ -126,7 +149,12 @@ func (s *Sampler) Answer(from time.Time) Answer {
 	if s.Network {
 		maps.Copy(a.Counters, s.found.Network())
 	}
-	looks, start := s.since(from), 0
+	looks, start, now := s.since(from), 0, time.Now()
+	if len(looks) <= members.MaxLooks {
+		for _, l := range looks {
+			a.Looks = append(a.Looks, l.shown(now))
+		}
+	}
 	for i, l := range looks {
 		a.raise(members.GaugeMemoryHighest, float64(l.resident))
 		// start is the last look that is far enough from this one.
@@ -178,6 +206,9 @@ var (
 // askTimeout bounds a request to a sampler. It answers from memory, and nothing may wait long for it.
 const askTimeout = time.Second
 
+// mostSecondsAgo bounds the time of a look: far more than members.MaxLooks take.
+const mostSecondsAgo = 3600
+
 // mostBytes bounds an answer: far more than one has.
 const mostBytes = 64 << 10
 
@@ -210,6 +241,13 @@ func Add(answer []byte, to *members.Sample) error {
 	}
 	to.Counters = joined(to.Counters, a.Counters, counters)
 	to.Gauges = joined(to.Gauges, a.Gauges, gauges)
+	now := time.Now()
+	for _, l := range a.Looks[:min(len(a.Looks), members.MaxLooks)] {
+		to.Looks = append(to.Looks, members.Sample{
+			At:       now.Add(-time.Duration(min(max(l.SecondsAgo, 0), mostSecondsAgo) * float64(time.Second))),
+			Counters: joined(nil, l.Counters, counters), Gauges: map[members.Gauge]float64{members.GaugeMemoryBytes: l.Memory},
+		})
+	}
 	return nil
 }
 

@@ -44,6 +44,9 @@ type Point struct {
 	PausedNanoseconds int64 `json:"pausedNanoseconds,omitempty"`
 	// Outstanding is how many requests were due and unanswered at the end of the interval.
 	Outstanding uint64 `json:"outstanding,omitempty"`
+	// SentBytes and ReceivedBytes are those on the connections of a burst.
+	SentBytes     uint64 `json:"sentBytes,omitempty"`
+	ReceivedBytes uint64 `json:"receivedBytes,omitempty"`
 }
 
 // Heatmap has the latency of successful requests per interval.
@@ -84,6 +87,7 @@ func newTimeline(t results.Timeline) *Timeline {
 			Succeeded: p.Succeeded, Failed: p.Failed,
 			SumLatencyNanoseconds: p.Latency.Nanoseconds(), MaxLatencyNanoseconds: p.Longest.Nanoseconds(),
 			PausedNanoseconds: p.Paused.Nanoseconds(), Outstanding: outstanding[i],
+			SentBytes: p.Carried.Sent, ReceivedBytes: p.Carried.Received,
 		}
 	}
 	return out
@@ -164,6 +168,7 @@ func (t *Timeline) read() (out results.Timeline, err error) {
 		out.Points = append(out.Points, results.Point{
 			Succeeded: p.Succeeded, Failed: p.Failed, Latency: limited(p.SumLatencyNanoseconds), Longest: limited(p.MaxLatencyNanoseconds),
 			Paused: limited(p.PausedNanoseconds), Opened: p.Outstanding - min(before, p.Outstanding), Closed: before - min(before, p.Outstanding),
+			Carried: results.Bodies{Sent: min(p.SentBytes, results.MaxCount), Received: min(p.ReceivedBytes, results.MaxCount)},
 		})
 		before = p.Outstanding
 	}

@@ -30,7 +30,7 @@ type metric struct {
 
 // families are all families of a snapshot, in encoding order.
 var families = slices.Concat(
-	podFamilies(), windowFamilies(), operationFamilies(), watchFamilies(), disturbanceFamilies(), timelineFamilies(),
+	podFamilies(), windowFamilies(), operationFamilies(), watchFamilies(), burstFamilies(), disturbanceFamilies(), timelineFamilies(),
 	targetFamilies(), figureFamilies(), processFamilies(), guardFamilies(), unobservedFamilies(),
 )
 

@@ -113,6 +113,11 @@ func randomSnapshot(seed uint64) *results.Snapshot {
 		KeyBytes: r.IntN(200), Started: r.Uint64N(1 << 47), Resent: r.Uint64N(3), Sessions: results.Sessions{Cuts: r.Uint64N(3), LongestCut: time.Duration(r.Int64N(1 << 40)), Timeout: time.Duration(r.Int64N(1 << 40))}, Bodies: results.Bodies{Sent: r.Uint64N(1 << 47), Received: r.Uint64N(3)}, Window: randomWindow(r),
 		Operations: map[spec.Operation]*results.OperationResult{}, Requests: map[spec.RPC]map[results.Phase]uint64{},
 	}
+	if r.IntN(2) == 0 {
+		s.Burst = results.Burst{Values: r.Uint64N(1 << 47), Wire: results.Bodies{Sent: r.Uint64N(3), Received: r.Uint64N(1 << 47)}}
+		s.Burst.Timeouts[r.IntN(results.TimeoutBuckets)] = r.Uint64N(1 << 47)
+		s.Burst.Refused = s.Burst.Tasks() / 2
+	}
 	for _, operation := range spec.AllOperations()[:r.IntN(3)] {
 		s.Operations[operation] = randomResult(r)
 	}

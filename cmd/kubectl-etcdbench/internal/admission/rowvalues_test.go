@@ -32,6 +32,10 @@ var variants = map[spec.Variant]string{
 	spec.VariantWatch:              `{type: Watch, watch: {}}`,
 	spec.VariantWatchGet:           `{type: WatchGet, watchGet: {}}`,
 	spec.VariantKubernetes:         `{type: Kubernetes, kubernetes: {profile: Small}}`,
+	spec.VariantFetchFragmented:    `{type: Fetch, fetch: {consistency: CONSISTENCY, layout: Fragmented}}`,
+	spec.VariantFetchBlob:          `{type: Fetch, fetch: {consistency: CONSISTENCY, layout: Blob}}`,
+	spec.VariantFetchFlat:          `{type: Fetch, fetch: {consistency: CONSISTENCY, layout: Flat}}`,
+	spec.VariantFetchTree:          `{type: Fetch, fetch: {consistency: CONSISTENCY, layout: Tree}}`,
 }
 
 // valuesOf returns every value of the settings that a store may restrict. The schema has the values of each enumeration.
@@ -112,7 +116,11 @@ func loads(t *testing.T, transports, types []string) (all []value) {
 	for _, variant := range spec.Variants() {
 		for _, name := range transports {
 			transport := spec.Transport(name)
-			all = append(all, value{string(variant) + " over " + name, map[string]string{"workload": variants[variant], "load.transport": name},
+			edits := map[string]string{"workload": variants[variant], "load.transport": name}
+			if strings.HasPrefix(string(variant), "Fetch") {
+				edits["load"] = "{}"
+			}
+			all = append(all, value{string(variant) + " over " + name, edits,
 				func(_ spec.Datastore, row spec.Store) []condition {
 					return []condition{
 						{"spec.workload", "workload", slices.Contains(row.Workloads, variant)},
@@ -261,7 +269,7 @@ func consistencies(names []string) (all []value) {
 			all = append(all, value{string(variant) + " " + name, edits, func(d spec.Datastore, row spec.Store) []condition {
 				reads := slices.Contains(row.Workloads, variant)
 				return []condition{{"spec.workload", "workload", reads},
-					{"spec.workload." + strings.ToLower(string(variant)) + ".consistency", "workload.consistency", slices.Contains(row.Consistencies, spec.Consistency(name)) || !reads && d != lake}}
+					{"spec.workload", "workload.consistency", slices.Contains(row.Consistencies, spec.Consistency(name)) || !reads && d != lake}}
 			}})
 		}
 	}

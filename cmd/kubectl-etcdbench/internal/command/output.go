@@ -75,6 +75,7 @@ var forms = []form{
 	{name: outputTable, write: writeTable, writeSuite: render.WriteSuite},
 	{name: outputJSON, write: writeJSON, writeSuite: writeSuiteJSON},
 	{name: outputYAML, write: whole(marshalYAML), writeSuite: writeSuiteYAML},
+	{name: "archive", make: (*report.Document).Marshal},
 	formHTML, formMarkdown, formCSV, formJUnit,
 	{name: "perfdash", write: whole(render.Perfdash)},
 	{name: outputLines},

@@ -32,10 +32,13 @@ var page = template.Must(template.New("page").Parse(pageTemplate))
 
 // HTML writes the page as one file that needs no network and no scripts. Details of runs for which it has no room are
 // named with the command that shows them.
-func HTML(d *Document) ([]byte, error) {
-	p, style := cleaned(d.Page()), "\n"+pageStyle+plots.Styles()
+func HTML(d *Document) ([]byte, error) { return PageHTML(d.Page(), d.Tool) }
+
+// PageHTML writes a page that the version of a tool has made.
+func PageHTML(p Page, tool string) ([]byte, error) {
+	p, style := cleaned(p), "\n"+pageStyle+plots.Styles()
 	digest := sha256.Sum256([]byte(style))
-	view := pageView{Page: p, Tool: d.Tool, Mark: p.State.mark(), Style: template.CSS(style), StyleDigest: base64.StdEncoding.EncodeToString(digest[:])}
+	view := pageView{Page: p, Tool: tool, Mark: p.State.mark(), Style: template.CSS(style), StyleDigest: base64.StdEncoding.EncodeToString(digest[:])}
 	size := len(style) + len(p.Manifest)
 	for _, s := range p.Sections {
 		written, err := sectionHTML(s)

@@ -32,9 +32,13 @@ type Config struct {
 	// AnsweredBy, if set, is called with the address of a link and the ID of the member that answered there, if that is another
 	// member than before. Calls come from all loops.
 	AnsweredBy func(address string, member uint64)
-	// DialTimeout, KeepAliveTime, KeepAliveTimeout, Loops, Portable and Wrap are those of eventloop.Config.
+	// Late: connections are opened for their first calls, and Response.Sent is when that began.
+	Late bool
+	// Bodies, if set, counts the messages of calls.
+	Bodies *load.BodyCounter
+	// DialTimeout, DialsAtOnce, KeepAliveTime, KeepAliveTimeout, Loops, Portable and Wrap are those of eventloop.Config.
 	DialTimeout, KeepAliveTime, KeepAliveTimeout time.Duration
-	Loops                                        int
+	DialsAtOnce, Loops                           int
 	Portable                                     bool
 	Wrap                                         func(eventloop.Socket) eventloop.Socket
 	// StreamWindow and ConnWindow are the flow-control windows of servers, in bytes; 0 is 1 MiB and 16 MiB.
@@ -83,7 +87,7 @@ func NewClient(config Config) (*Client, error) {
 	c := &Client{config: config, unread: unary.NewBudget(config.MaxUnread)}
 	connections, err := eventloop.NewClient(eventloop.Config{
 		Session: c.newSession, Slot: c.newSlot, Greeting: "HTTP/2 settings",
-		TLS: config.TLS, DialTimeout: config.DialTimeout, KeepAliveTime: config.KeepAliveTime, KeepAliveTimeout: config.KeepAliveTimeout,
+		TLS: config.TLS, DialTimeout: config.DialTimeout, DialsAtOnce: config.DialsAtOnce, KeepAliveTime: config.KeepAliveTime, KeepAliveTimeout: config.KeepAliveTimeout,
 		Loops: config.Loops, Portable: config.Portable, Wrap: config.Wrap,
 	})
 	if err != nil {

@@ -1,6 +1,7 @@
 package fast
 
 import (
+	"cmp"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -148,12 +149,23 @@ func (a *Slot) Cancel(code, detail string) bool {
 func (a *Slot) AppendMessage(dst []byte) []byte {
 	a.Count(methods[a.call.Method].rpc, a.phase)
 	a.token = a.session.token
-	return a.call.Append(dst, &a.request)
+	whole := a.call.Append(dst, &a.request)
+	a.weigh(len(whole)-len(dst), 0)
+	return whole
+}
+
+func (a *Slot) weigh(sent, received int) {
+	if b := a.client.config.Bodies; b != nil {
+		b.Add(a.phase, sent, received)
+	}
 }
 
 // Sent implements unary.Call.
 func (a *Slot) Sent(at int64) {
 	if !a.later {
+		if dialed := a.Dialed(); a.client.config.Late && dialed > 0 {
+			at = int64(dialed)
+		}
 		a.request.Response.Sent = load.Instant(at)
 	}
 }
@@ -161,6 +173,7 @@ func (a *Slot) Sent(at int64) {
 // Received implements unary.Call.
 func (a *Slot) Received(answer []byte) error {
 	a.Link.Answered()
+	a.weigh(0, len(answer))
 	err := a.call.Read(&a.request.Reply, answer)
 	if member := a.request.Reply.Member; err == nil && member != a.session.member {
 		a.session.answeredBy(member)
@@ -213,7 +226,13 @@ func (a *Slot) withToken() {
 const loginPoll = 5 * time.Millisecond
 
 // Failed implements eventloop.Call.
-func (a *Slot) Failed(code, detail string) { a.end(code, detail) }
+func (a *Slot) Failed(code, detail string) {
+	if a.client.config.Late && !a.later {
+		// The dial may still wait for others to end.
+		a.request.Response.Sent = cmp.Or(a.Dialed(), a.Now())
+	}
+	a.end(code, detail)
+}
 
 func (a *Slot) end(code, detail string) {
 	a.request.Response.Received = a.Now()

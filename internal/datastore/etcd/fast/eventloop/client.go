@@ -27,6 +27,8 @@ type Config struct {
 	TLS *tls.Config
 	// DialTimeout bounds each attempt to connect, handshakes included; 0 is 5 s.
 	DialTimeout time.Duration
+	// DialsAtOnce is how many connections to one address are dialed at once; 0 is 32.
+	DialsAtOnce int
 	// KeepAliveTime is how long a link with a call in flight may be silent before it sends a PING. KeepAliveTimeout is
 	// how long it then waits before it gives the connection up. 0 is 30 s and 10 s.
 	KeepAliveTime, KeepAliveTimeout time.Duration
@@ -41,6 +43,7 @@ type Config struct {
 func (c Config) withDefaults() Config {
 	c.Loops = cmp.Or(c.Loops, max(1, runtime.GOMAXPROCS(0)/2))
 	c.DialTimeout = cmp.Or(c.DialTimeout, 5*time.Second)
+	c.DialsAtOnce = cmp.Or(c.DialsAtOnce, dialsAtOnce)
 	c.KeepAliveTime = cmp.Or(c.KeepAliveTime, 30*time.Second)
 	c.KeepAliveTimeout = cmp.Or(c.KeepAliveTimeout, 10*time.Second)
 	return c
@@ -48,9 +51,9 @@ func (c Config) withDefaults() Config {
 
 // Client opens connections and runs the loops that serve them.
 type Client struct {
-	config Config
-	loops  []*loop
-	slots  slots
+	config  Config
+	loops   []*loop
+	dialers dialers
 	// living ends with the client.
 	living context.Context
 	end    context.CancelFunc
@@ -63,7 +66,7 @@ type Client struct {
 // NewClient returns a client without connections. The caller must call Close.
 func NewClient(config Config) (*Client, error) {
 	config = config.withDefaults()
-	c := &Client{config: config, slots: slots{byAddress: map[string]chan struct{}{}}}
+	c := &Client{config: config, dialers: dialers{atOnce: config.DialsAtOnce, byAddress: map[string]*dialQueue{}}}
 	c.living, c.end = context.WithCancel(context.Background())
 	for range config.Loops {
 		p, err := c.newPoller()
@@ -101,6 +104,9 @@ func (c *Client) Connect(ctx context.Context, address string, index int) (*Conn,
 	}
 	return conn, nil
 }
+
+// ConnectLater returns a connection to host:port that is opened for its first call. index is as for Connect.
+func (c *Client) ConnectLater(address string, index int) *Conn { return c.newConn(address, index) }
 
 func await(ctx context.Context, opened <-chan error) error {
 	select {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
@@ -199,6 +200,8 @@ func Longer(pause time.Duration) time.Duration {
 // attempt is discarded.
 type attempt struct {
 	address string
+	// began is when a dialer took it, as load.Instant; 0 before.
+	began atomic.Int64
 	// cancel ends it early.
 	cancel context.CancelFunc
 	// link is the attempt's link, while Session.Introduce is in progress; nil before.
@@ -221,11 +224,10 @@ func (c *Conn) dial() {
 	t := &attempt{address: c.address, cancel: cancel}
 	c.attempt = t
 	pause := c.retryAt.Sub(load.Now())
-	go func() {
-		defer cancel()
-		d, err := c.client.dialAfter(ctx, pause, t.address)
+	c.client.dialLater(ctx, pause, t, func(d dialed, err error) {
+		cancel()
 		c.client.deliver(c, t, d, err)
-	}()
+	})
 }
 
 // abandon ends the attempt in progress.

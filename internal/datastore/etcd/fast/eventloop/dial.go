@@ -5,47 +5,33 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net"
-	"sync"
 	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
-// dialsAtOnce is how many connections to one address are dialed at once. It hides the round trips of TLS, and is too
-// small to overload the target.
-const dialsAtOnce = 32
-
-// slots bound the dials to each address separately, so that an address that does not answer does not delay the others.
-type slots struct {
-	mutex     sync.Mutex
-	byAddress map[string]chan struct{}
-}
-
-func (s *slots) of(address string) chan struct{} {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	if s.byAddress[address] == nil {
-		s.byAddress[address] = make(chan struct{}, dialsAtOnce)
+// dialLater calls dialed with the result of a dial after a pause, on another goroutine. The dial's timeout begins when a
+// dialer takes it, and so does the attempt.
+func (c *Client) dialLater(ctx context.Context, pause time.Duration, t *attempt, done func(dialed, error)) {
+	dial := func() {
+		ctx, cancel := context.WithTimeout(ctx, c.config.DialTimeout)
+		defer cancel()
+		began := load.Now()
+		t.began.Store(int64(began))
+		d, err := c.dial(ctx, t.address)
+		d.began = began
+		done(d, err)
 	}
-	return s.byAddress[address]
-}
-
-// dialAfter dials after a pause, once a slot is free. It runs on its own goroutine. Its timeout begins when it has the
-// slot.
-func (c *Client) dialAfter(ctx context.Context, pause time.Duration, address string) (dialed, error) {
-	slot := c.slots.of(address)
-	select {
-	case <-time.After(pause):
-	case <-ctx.Done():
-		return dialed{}, context.Cause(ctx)
+	if pause <= 0 {
+		c.dialers.do(t.address, dial)
+		return
 	}
-	select {
-	case slot <- struct{}{}:
-		defer func() { <-slot }()
-	case <-ctx.Done():
-		return dialed{}, context.Cause(ctx)
-	}
-	ctx, cancel := context.WithTimeout(ctx, c.config.DialTimeout)
-	defer cancel()
-	return c.dial(ctx, address)
+	timer := time.AfterFunc(pause, func() { c.dialers.do(t.address, dial) })
+	context.AfterFunc(ctx, func() {
+		if timer.Stop() {
+			done(dialed{}, context.Cause(ctx))
+		}
+	})
 }
 
 // dial connects and does the handshakes.

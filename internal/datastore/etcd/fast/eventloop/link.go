@@ -31,11 +31,13 @@ type Link struct {
 	stalled bool
 	closed  bool
 	alive   keepAlive
+	// dialed is when the dial of the link began.
+	dialed load.Instant
 }
 
 // newLink takes over a connection after its handshake.
 func newLink(c *Conn, d dialed) (*Link, error) {
-	k := &Link{conn: c, loop: c.loop, address: c.address}
+	k := &Link{conn: c, loop: c.loop, address: c.address, dialed: d.began}
 	s, err := c.loop.poller.adopt(d.tcp, k)
 	if err != nil {
 		return nil, err
@@ -276,4 +278,6 @@ func (k *Link) close() {
 type dialed struct {
 	tcp net.Conn
 	tls *tlsTransport
+	// began is when the dial began.
+	began load.Instant
 }

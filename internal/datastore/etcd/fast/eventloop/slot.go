@@ -21,6 +21,8 @@ type Slot struct {
 	inFlight bool
 	serial   uint64
 	timeout  time.Duration
+	// begun is when the call was begun.
+	begun load.Instant
 }
 
 // Init sets the slot's connection and call.
@@ -42,10 +44,25 @@ func (l *Slot) Count(rpc spec.RPC, phase results.Phase) { l.conn.loop.requests.A
 
 // Begin sends a call that ends within timeout.
 func (l *Slot) Begin(timeout time.Duration) {
-	l.inFlight, l.timeout = true, timeout
+	l.inFlight, l.timeout, l.begun = true, timeout, l.Now()
 	l.serial++
 	l.conn.loop.wheel.start(&l.timer, l.Now().Add(timeout))
 	l.conn.submit(l.call)
+}
+
+// Dialed returns when the dial began that the call waits for, or has waited for. It is 0 if there was none, or if it has not
+// begun.
+func (l *Slot) Dialed() load.Instant {
+	at := load.Instant(0)
+	if l.Link != nil {
+		at = l.Link.dialed
+	} else if t := l.conn.attempt; t != nil {
+		at = load.Instant(t.began.Load())
+	}
+	if at < l.begun {
+		return 0
+	}
+	return at
 }
 
 // Again sends the next part of the same request.
