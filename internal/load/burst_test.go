@@ -176,3 +176,33 @@ func TestThePodsOfABurstShareItsTasks(t *testing.T) {
 		}
 	}
 }
+
+// What the load generator adds counts against the time until the last process: one that sends the first requests only over
+// time is late, and one that sends them at once is not.
+func TestALoadGeneratorThatStartsTasksSlowlyIsLate(t *testing.T) {
+	for name, tc := range map[string]struct {
+		each time.Duration
+		late bool
+	}{"at once": {0, false}, "slowly": {2 * time.Millisecond, true}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				e := burstTrial(t, 0, func(*Request) (string, time.Duration) { return "", 50 * time.Millisecond }, func(r *Request) {
+					if isSecond(r.Key) {
+						return
+					}
+					time.Sleep(tc.each)
+				})
+				<-e.start(t.Context())
+				s := results.Summarize([]*results.Snapshot{{
+					Stage: results.StageDone, Operations: map[spec.Operation]*results.OperationResult{spec.OperationFetch: e.recorder.results(spec.OperationFetch)},
+					Window: results.Window{Start: e.measured.start.Wall(), End: e.recorder.last().Wall(), LastResponse: e.recorder.last().Wall(), PlannedRequests: 600},
+				}})
+				fetch := s.Operations[0]
+				late := fetch.Lateness.Values[spec.StatisticP99].Duration
+				if fetch.Harmless != s.Length/10 || (late > fetch.Harmless) != tc.late || (*fetch.Late > 0) != tc.late {
+					t.Errorf("requests were up to %v late (p99), %v is harmless, and all took %v; %d were late", late, fetch.Harmless, s.Length, *fetch.Late)
+				}
+			})
+		})
+	}
+}
