@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -12,8 +13,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/process"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
 // fragments is a workload of processes that read three parameters of 10 bytes one by one.
@@ -204,5 +207,17 @@ func TestALoadGeneratorThatStartsTasksSlowlyIsLate(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+func TestASessionRefusesMoreConnectionsThanItsFiles(t *testing.T) {
+	files, known := process.OpenFiles()
+	if !known || files > 99_000 {
+		t.Skipf("the limit of open files is %d", files)
+	}
+	s := newSession(t, planOf(bursting(0, int32(files)-filesBeside+1)), 0, &fakeDriver{}, newControl())
+	err := s.Run(t.Context())
+	if f := FailureOf(err); f == nil || f.Reason != results.FailurePodFailed || !strings.Contains(f.Message, text.Grouped(files)+" files") {
+		t.Errorf("got %v, wanted one that names the limit of %d files", err, files)
 	}
 }
