@@ -113,7 +113,7 @@ const (
 	// quickShare is the part of the requests of a load that stays.
 	quickShare     = 5
 	quickSeconds   = 2
-	quickProcesses = 1000
+	quickProcesses = 500
 )
 
 // shrink leaves every row of a suite, with less work for each.
