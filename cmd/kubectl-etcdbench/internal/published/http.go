@@ -39,7 +39,9 @@ func httpTable(m measured) table {
 		header: []string{"operation", "bytes", "clients", "target", "QPS", "p90", "v2 QPS", "v2 p90", "v3 QPS", "v3 p90"},
 	}
 	for _, r := range httpRows {
-		cell := func(api string) string { return fmt.Sprintf("%s/%s-%d/%s-c%d", r.target, r.operation, r.bytes, api, r.clients) }
+		cell := func(api string) string {
+			return fmt.Sprintf("%s/%s-%d/%s-c%d", r.target, r.operation, r.bytes, api, r.clients)
+		}
 		v2, v3 := m.of(httpSuite, cell("v2")), m.of(httpSuite, cell("v3"))
 		row := fill([]string{r.operation, fmt.Sprint(r.bytes), fmt.Sprint(r.clients), r.target}, []string{text.Grouped(r.rate), latency(1000 * r.p90)}, v2, rate(v2.rate), tail(v2))
 		if v2.why == "" {

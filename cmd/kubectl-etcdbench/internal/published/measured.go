@@ -47,7 +47,10 @@ type numbers struct {
 }
 
 // cannot begins what fills the row of a missing result.
-const cannot = "cannot run here, because "
+const (
+	cannot = "cannot run here, because "
+	notRun = "not run"
+)
 
 // of returns the numbers of a cell.
 func (m measured) of(name, cell string) numbers {
@@ -56,7 +59,7 @@ func (m measured) of(name, cell string) numbers {
 		if why := m.why[name]; why != "" {
 			return numbers{why: cannot + why}
 		}
-		return numbers{why: "not run yet"}
+		return numbers{why: notRun}
 	}
 	all, why := counted(d.Suite, cell)
 	if len(all) == 0 {
@@ -79,7 +82,7 @@ func (m measured) of(name, cell string) numbers {
 
 // counted are the results of a cell that count: without invalid ones if there are others.
 func counted(s *v1alpha1.EtcdBenchmarkSuite, cell string) (all []v1alpha1.SuiteResult, why string) {
-	why = "not run yet"
+	why = notRun
 	for round := int32(1); round <= max(s.Spec.Rounds, 1); round++ {
 		r, ran := suite.Counted(s.Status.Results, cell, round)
 		switch {

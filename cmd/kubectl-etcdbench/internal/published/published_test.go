@@ -99,7 +99,7 @@ func TestAMissingResultSaysWhy(t *testing.T) {
 	}
 	for id, want := range map[string]string{
 		"etcd-writes": cannot + "bin/tools/etcd: no such file", "etcd-reads": cannot + "bin/tools/etcd: no such file",
-		"pods": "not run yet", "stores": cannot + "out/stores.json is missing: make stores writes it",
+		"pods": notRun, "stores": cannot + "out/stores.json is missing: make stores writes it",
 	} {
 		for _, row := range tableWith(t, m, id).rows {
 			if row[len(row)-1] != want {

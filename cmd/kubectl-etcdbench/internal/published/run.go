@@ -111,13 +111,22 @@ func lastLine(said string) string {
 const (
 	quickRequests = 20_000
 	// quickShare is the part of the requests of a load that stays.
-	quickShare   = 5
-	quickSeconds = 2
+	quickShare     = 5
+	quickSeconds   = 2
+	quickProcesses = 500
 )
 
 // shrink leaves every row of a suite, with less work for each.
 func shrink(s *v1alpha1.EtcdBenchmarkSuite) {
 	s.Spec.Rounds = 1
+	for i := range s.Spec.Workloads {
+		if f := s.Spec.Workloads[i].Workload.Fetch; f != nil && s.Name == fragmentedSuite {
+			f.ParametersPerProcess /= quickShare
+		}
+	}
+	s.Spec.Targets = slices.DeleteFunc(s.Spec.Targets, func(t v1alpha1.SuiteTarget) bool {
+		return s.Name == layoutsSuite && (t.Name == "s5" || t.Name == "s7")
+	})
 	for i := range s.Spec.Loads {
 		l := &s.Spec.Loads[i].Load
 		if l.Requests != nil {
@@ -125,6 +134,9 @@ func shrink(s *v1alpha1.EtcdBenchmarkSuite) {
 		}
 		if l.DurationSeconds != nil {
 			*l.DurationSeconds = min(*l.DurationSeconds, quickSeconds)
+		}
+		if s.Spec.Workloads[0].Workload.Fetch != nil {
+			l.Clients, l.Connections = min(l.Clients, quickProcesses), min(l.Connections, quickProcesses)
 		}
 	}
 }

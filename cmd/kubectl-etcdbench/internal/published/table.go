@@ -22,7 +22,7 @@ type table struct {
 
 // tablesOf are all tables, in the order of the page.
 func tablesOf(m measured) []table {
-	return []table{etcdPageWrites(m), etcdPageReads(m), podsTable(m), httpTable(m), storesTable(m)}
+	return []table{etcdPageWrites(m), etcdPageReads(m), podsTable(m), httpTable(m), storesTable(m), fragmentedTable(m), layoutsTable(m), overheadTable(m), timeoutsTable(m)}
 }
 
 // limited marks a number whose run cannot be compared.

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/plots"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/report"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// curve is a line of a picture, over bursts that were measured.
+func curve(label string, points []plots.CurvePoint) plots.CurveLine {
+	return plots.CurveLine{Label: label, Points: points}
+}
+
+// curves draws lines that have points; nothing if none has.
+func curves(id, title, description, over string, unit plots.Unit, lines ...plots.CurveLine) []report.Plot {
+	c := plots.Curves{About: plots.About{ID: id, Title: title, Description: description}, Unit: unit, Over: over}
+	rows := [][]string{{"line", over, "value"}}
+	for _, l := range lines {
+		for _, p := range l.Points {
+			rows = append(rows, []string{l.Label, fmt.Sprintf("%.4g", p.At), unit.Text(p.Value)})
+		}
+		if len(l.Points) > 0 {
+			c.Lines = append(c.Lines, l)
+		}
+	}
+	if len(c.Lines) == 0 {
+		return nil
+	}
+	return []report.Plot{{Picture: c, Rows: rows}}
+}
+
+const oneMachine = "All members and processes were on one machine. A ring: the load generator was the limit."
+
+func fragmentedPlots(m measured) []report.Plot {
+	var points []plots.CurvePoint
+	for _, total := range totals {
+		if b := m.burstOf(fragmentedSuite, fmt.Sprintf("total-%dk", total)); b.why == "" && b.last > 0 {
+			points = append(points, plots.CurvePoint{At: float64(b.parameters), Value: b.last / 1e6, Open: b.doubt})
+		}
+	}
+	return curves("fragmented-time", "Time to pull parameters, fragmented", "Until the last of 688 processes has all, at one server. "+oneMachine, "parameters in all", plots.Seconds, curve("Fragmented", points))
+}
+
+func layoutsPlots(m measured) (out []report.Plot) {
+	over := func(parameters int, at func(int) float64, value func(burst) float64) (lines []plots.CurveLine) {
+		for _, layout := range layouts {
+			var points []plots.CurvePoint
+			for _, n := range servers {
+				if b := m.burstOf(layoutsSuite, layoutCell(n, layout, parameters)); b.why == "" && b.last > 0 {
+					points = append(points, plots.CurvePoint{At: at(n), Value: value(b) / 1e6, Open: b.doubt})
+				}
+			}
+			lines = append(lines, curve(layout, points))
+		}
+		return lines
+	}
+	number := func(n int) float64 { return float64(n) }
+	inverse := func(n int) float64 { return 1 / float64(n) }
+	last, mean := func(b burst) float64 { return b.last }, func(b burst) float64 { return b.mean }
+	for _, parameters := range parametersEach {
+		out = append(out, curves(fmt.Sprintf("layouts-%d", parameters), fmt.Sprintf("Time to pull %d parameters each, by layout and servers", parameters),
+			"Until the last process has all. "+oneMachine, "servers", plots.Seconds, over(parameters, number, last)...)...)
+	}
+	out = append(out, curves("inverse-last", "Time over 1/servers", "Until the last process has 100 parameters. "+oneMachine, "1/servers", plots.Seconds, over(100, inverse, last)...)...)
+	out = append(out, curves("inverse-mean", "Mean time per process over 1/servers", "100 parameters each. "+oneMachine, "1/servers", plots.Seconds, over(100, inverse, mean)...)...)
+	return append(out, coursePlots(m)...)
+}
+
+func overheadPlots(m measured) []report.Plot {
+	b := plots.Bars{About: plots.About{ID: "overhead-bars", Title: "Overhead of responses", Description: "How much longer the bodies are than the values in them."}, Unit: plots.Percent}
+	rows := [][]string{{"layout", "overhead"}}
+	for _, o := range overheads {
+		for _, parameters := range parametersEach {
+			for class, api := range []string{"v2", "v3"} {
+				found := m.burstOf(overheadSuite, overheadCell(o.layout, parameters, api))
+				if found.why != "" {
+					continue
+				}
+				label := fmt.Sprintf("%s, %d, %s", o.layout, parameters, api)
+				b.Rows = append(b.Rows, plots.BarRow{Label: label, Value: found.summary.BodyOverheadPercent.Float64(), Class: class})
+				rows = append(rows, []string{label, overheadText(found)})
+			}
+		}
+	}
+	return drawn(b, rows)
+}
+
+func drawn(b plots.Bars, rows [][]string) []report.Plot {
+	if len(b.Rows) == 0 {
+		return nil
+	}
+	return []report.Plot{{Picture: b, Rows: rows}}
+}
+
+// timeoutsPlots are a picture for each time-out.
+func timeoutsPlots(m measured) (out []report.Plot) {
+	for _, wait := range waits {
+		b := plots.Bars{About: plots.About{ID: "timeouts-" + wait.cell, Title: "Time-outs per process, after " + wait.text, Description: "How many processes had how many time-outs."}, Unit: plots.Count, Axis: "processes"}
+		rows := [][]string{{"layout, time-outs", "processes"}}
+		for class, layout := range layouts {
+			for _, c := range m.burstOf(timeoutsSuite, strings.ToLower(layout)+"-"+wait.cell).summary.Timeouts {
+				label := fmt.Sprintf("%s, %d", layout, c.From)
+				if c.To != nil && *c.To > c.From {
+					label += fmt.Sprintf(" to %d", *c.To)
+				}
+				b.Rows = append(b.Rows, plots.BarRow{Label: label, Value: float64(c.Processes), Class: class})
+				rows = append(rows, []string{label, fmt.Sprint(c.Processes)})
+			}
+		}
+		out = append(out, drawn(b, rows)...)
+	}
+	return out
+}
+
+// courseOf is the details of a run, and its timeline's interval in seconds; false without them.
+func (m measured) courseOf(cell string) (detail benchmark.Detail, ok bool) {
+	r := m.runOf(layoutsSuite, cell)
+	if r == nil || len(r.Report) == 0 {
+		return detail, false
+	}
+	detail, err := benchmark.ReadReport(r.Report)
+	return detail, err == nil && detail.Course != nil
+}
+
+// coursePlots are processors, and bytes received and sent, over the time of a burst at one server.
+func coursePlots(m measured) (out []report.Plot) {
+	const description = "One server, 100 parameters each, in steps of 0.1 s or what the report keeps. "
+	lines := map[string][]plots.TimeLine{}
+	for _, layout := range []string{"Tree", "Blob", "Fragmented"} {
+		d, ok := m.courseOf(layoutCell(1, layout, 100))
+		if !ok {
+			continue
+		}
+		for _, s := range d.Course.Samples {
+			line := report.Rates(s, results.FigureCPUSeconds)
+			line.Label = layout
+			lines["cpu"] = append(lines["cpu"], line)
+		}
+		seconds := d.Course.Timeline.Interval.Seconds()
+		received, sent := plots.TimeLine{Label: layout}, plots.TimeLine{Label: layout}
+		for i, p := range d.Course.Timeline.Points {
+			at := (float64(i) + 0.5) * seconds
+			// What processes sent, the server received.
+			received.At, received.Values = append(received.At, at), append(received.Values, float64(p.Carried.Sent)/seconds)
+			sent.At, sent.Values = append(sent.At, at), append(sent.Values, float64(p.Carried.Received)/seconds)
+		}
+		lines["received"], lines["sent"] = append(lines["received"], received), append(lines["sent"], sent)
+	}
+	for _, p := range []struct {
+		id, title, about string
+		unit             plots.Unit
+	}{
+		{"cpu", "Processors that the server used", "As the kernel counts them, in hundredths of a second.", plots.Count},
+		{"received", "Bytes per second that the server received", "As the processes counted what they sent.", plots.Bytes},
+		{"sent", "Bytes per second that the server sent", "As the processes counted what they received.", plots.Bytes},
+	} {
+		if len(lines[p.id]) > 0 {
+			out = append(out, report.Plot{Picture: plots.OverTime{About: plots.About{ID: "course-" + p.id, Title: p.title, Description: description + p.about}, Lines: lines[p.id], Unit: p.unit}, Rows: timeRows(lines[p.id], p.unit)})
+		}
+	}
+	return out
+}
+
+// timeRows are the numbers of lines over time.
+func timeRows(lines []plots.TimeLine, unit plots.Unit) [][]string {
+	rows := [][]string{{"line", "seconds", "value"}}
+	for _, l := range lines {
+		for i, v := range l.Values {
+			if !math.IsNaN(v) {
+				rows = append(rows, []string{l.Label, fmt.Sprintf("%.2f", l.At[i]), unit.Text(v)})
+			}
+		}
+	}
+	return rows
+}
