@@ -121,7 +121,9 @@ func (t *table) latencies() {
 	g.add(append(header, "STDDEV")...)
 	for _, op := range t.b.Status.Summary.Operations {
 		g.addLatency(string(op.Operation)+" latency", op.Latency)
-		g.addLatency(string(op.Operation)+" service time", op.ServiceTime)
+		if !t.isServiceTime(op) {
+			g.addLatency(string(op.Operation)+" service time", op.ServiceTime)
+		}
 		g.addLatency(string(op.Operation)+" wait for a client", op.BacklogWait)
 		if t.run.Load.Rate != nil {
 			g.addLatency(string(op.Operation)+" lateness", op.Lateness)
@@ -134,6 +136,14 @@ func (t *table) latencies() {
 	t.sentence("  ", t.latencyLegend())
 }
 
+// isServiceTime reports whether latency and service time are the same in a closed loop: a request is due when it is sent.
+func (t *table) isServiceTime(op v1alpha1.OperationSummary) bool {
+	var g grid
+	g.addLatency("", op.Latency)
+	g.addLatency("", op.ServiceTime)
+	return t.run.Load.Rate == nil && len(g.rows) == 2 && slices.Equal(g.rows[0], g.rows[1])
+}
+
 // latencyLegend explains the rows and marks of the table of latencies.
 func (t *table) latencyLegend() string {
 	waited, all := false, []*v1alpha1.LatencySummary{}
@@ -142,6 +152,9 @@ func (t *table) latencyLegend() string {
 		all = append(all, op.Latency, op.ServiceTime, op.BacklogWait, op.Lateness)
 	}
 	legend := "latency: from when a request was due until its response. service time: from when it was sent until its response."
+	if !slices.ContainsFunc(t.b.Status.Summary.Operations, func(op v1alpha1.OperationSummary) bool { return op.ServiceTime != nil && !t.isServiceTime(op) }) {
+		legend = "latency: from when a request was sent until its response."
+	}
 	if waited {
 		legend += " wait for a client: the time for which all clients were busy, after the request should have been sent."
 	}
