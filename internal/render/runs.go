@@ -5,10 +5,10 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
-// NamedRun is a run with the name that tells it from the others.
+// NamedRun is a run with the name that tells it from the others, and what its result means.
 type NamedRun struct {
-	Name string
-	Run  *v1alpha1.EtcdBenchmark
+	Name, Verdict string
+	Run           *v1alpha1.EtcdBenchmark
 }
 
 // RunsBlocks are a table with the numbers of several runs, a row for each operation, and what its marks mean.
@@ -18,12 +18,14 @@ func RunsBlocks(runs []NamedRun) []Block {
 	for _, s := range shownStatistics {
 		header = append(header, s.name)
 	}
-	g.add(append(header, "FAILED", "UNANSWERED")...)
+	g.add(append(header, "FAILED", "UNANSWERED", "VERDICT", "LOAD GENERATOR")...)
 	var latencies []*v1alpha1.LatencySummary
 	for _, r := range runs {
+		verdict := []string{r.Verdict, r.generator()}
 		for _, op := range operationsOf(r.Run) {
 			latencies = append(latencies, op.Latency)
-			g.add(r.row(op)...)
+			g.add(append(r.row(op), verdict...)...)
+			verdict = nil
 		}
 	}
 	blocks := []Block{{Part: PartNumbers, Rows: g.rows, Left: g.left}}
@@ -31,6 +33,16 @@ func RunsBlocks(runs []NamedRun) []Block {
 		blocks = append(blocks, Block{Part: PartNumbers, Text: legend})
 	}
 	return blocks
+}
+
+// generator is empty if the load generator was not judged.
+func (r NamedRun) generator() string {
+	s := r.Run.Status.Summary
+	if s == nil || s.Validity == nil {
+		return ""
+	}
+	words, _ := Generator(s)
+	return words
 }
 
 // operationsOf has one operation without a name and without numbers if nothing was measured.
@@ -43,7 +55,7 @@ func operationsOf(run *v1alpha1.EtcdBenchmark) []v1alpha1.OperationSummary {
 
 func (r NamedRun) row(op v1alpha1.OperationSummary) []string {
 	if op.Operation == "" {
-		return []string{r.Name, "no result"}
+		return append([]string{r.Name, "no result"}, make([]string, len(shownStatistics)+4)...)
 	}
 	rate := ""
 	if !op.Operation.IsEvent() {

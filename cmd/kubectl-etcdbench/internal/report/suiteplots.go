@@ -307,12 +307,7 @@ func kneeRows(points []plots.KneePoint) [][]string {
 }
 
 func kneePoint(r v1alpha1.SuiteResult) plots.KneePoint {
-	var slowest v1alpha1.SuiteOperation
-	for _, o := range r.Operations {
-		if !o.Operation.IsEvent() && o.P99Microseconds >= slowest.P99Microseconds {
-			slowest = o
-		}
-	}
+	slowest := slowestOf(r)
 	p := plots.KneePoint{
 		Offered: float64(r.Probe.AskedPerSecond), Achieved: float64(r.Probe.ThroughputMilliPerSecond) / 1000,
 		P50: float64(slowest.P50Microseconds), P99: float64(slowest.P99Microseconds), P999: float64(slowest.P999Microseconds),
