@@ -1,6 +1,7 @@
 package render
 
 import (
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
@@ -11,11 +12,14 @@ type NamedRun struct {
 	Run           *v1alpha1.EtcdBenchmark
 }
 
+// comparedStatistics are as many as a page has room for beside the other columns.
+var comparedStatistics = []shownStatistic{{"P50", spec.StatisticP50}, {"P99", spec.StatisticP99}, {"P99.9", spec.StatisticP999}, {"MAX", spec.StatisticMax}}
+
 // RunsBlocks are a table with the numbers of several runs, a row for each operation, and what its marks mean.
 func RunsBlocks(runs []NamedRun) []Block {
 	g := grid{left: 2}
 	header := []string{"RUN", "OPERATION", "PER SECOND", "MEAN"}
-	for _, s := range shownStatistics {
+	for _, s := range comparedStatistics {
 		header = append(header, s.name)
 	}
 	g.add(append(header, "FAILED", "UNANSWERED", "VERDICT", "LOAD GENERATOR")...)
@@ -55,14 +59,14 @@ func operationsOf(run *v1alpha1.EtcdBenchmark) []v1alpha1.OperationSummary {
 
 func (r NamedRun) row(op v1alpha1.OperationSummary) []string {
 	if op.Operation == "" {
-		return append([]string{r.Name, "no result"}, make([]string, len(shownStatistics)+4)...)
+		return append([]string{r.Name, "no result"}, make([]string, len(comparedStatistics)+4)...)
 	}
 	rate := ""
 	if !op.Operation.IsEvent() {
 		rate = text.RateIn(op.ThroughputPerSecond).Digits()
 	}
 	row := []string{r.Name, string(op.Operation), rate, averageLatency(op)}
-	for _, s := range shownStatistics {
+	for _, s := range comparedStatistics {
 		cell := unknown
 		if op.Latency != nil {
 			cell = statistic(op.Latency, s.statistic)

@@ -55,7 +55,7 @@ func (a area) lines(style draw.LineStyle, parts [][]spot) {
 func (a area) points(paint Paint, line []spot, x, y scale) {
 	c := a.out
 	c.flush()
-	fmt.Fprintf(&c.out, `<path fill="none" %s stroke-width="3.6" stroke-opacity=".4" stroke-linecap="round" d="`, attributes(paint, "stroke"))
+	fmt.Fprintf(&c.out, `<path fill="none" %s stroke-width="4.4" stroke-opacity=".5" stroke-linecap="round" d="`, attributes(paint, "stroke"))
 	for _, s := range line {
 		if x.has(s.x) && y.has(s.y) {
 			px, py := c.at(a.at(s.x, s.y))

@@ -55,7 +55,7 @@ func (o OverTime) SVG() string {
 		drawn := l.Values
 		if l.Trend != nil {
 			drawn = l.Trend
-			s.keys = append(s.keys, key{label: l.Label + " of each interval", shape: dot, paint: series(i)})
+			s.keys = append(s.keys, key{label: "each interval", shape: dot, paint: series(i)})
 			p.Add(layer(func(a area) { a.points(series(i), w.spots(l, l.Values), w.scale, y) }))
 		}
 		p.Add(layer(func(a area) { a.lines(lineOf(i), stretches(w.spots(l, drawn), w.scale, y)) }))

@@ -62,7 +62,7 @@ func validity(blocks []render.Block) []render.Block {
 
 // tilesOfSuite are of the best run that counts, or of the highest rate that a search has found.
 func tilesOfSuite(s *v1alpha1.EtcdBenchmarkSuite) []Tile {
-	best, rate, name := v1alpha1.SuiteResult{}, 0.0, "Highest throughput"
+	best, rate, name, none := v1alpha1.SuiteResult{}, 0.0, "Highest throughput", "no run that counts"
 	var failed, all int64
 	for _, r := range s.Status.Results {
 		for _, o := range r.Operations {
@@ -76,13 +76,13 @@ func tilesOfSuite(s *v1alpha1.EtcdBenchmarkSuite) []Tile {
 	value, note := text.RateOf(rate).String(), fmt.Sprintf("%s, round %d", best.Cell, best.Round)
 	if s.Spec.Search != nil {
 		best, value, note = highestRate(s)
-		name = "Highest rate"
+		name, none = "Highest rate", "not found"
 	}
 	if len(s.Status.Results) == 0 {
 		return nil
 	}
 	if best.Name == "" {
-		value, note = "–", "no run that counts"
+		value, note = "–", none
 	}
 	slowest := slowestOf(best)
 	latency := func(micros int64) string {
@@ -131,13 +131,13 @@ func slowestOf(r v1alpha1.SuiteResult) (slowest v1alpha1.SuiteOperation) {
 }
 
 // countedRuns says how many runs of a suite count; nil if none has ended.
-func countedRuns(s *v1alpha1.EtcdBenchmarkSuite, blocks []render.Block) *Judgement {
+func countedRuns(s *v1alpha1.EtcdBenchmarkSuite, why []render.Block) *Judgement {
 	all := len(s.Status.Results)
 	if all == 0 {
 		return nil
 	}
 	counted := all - len(slices.DeleteFunc(slices.Clone(s.Status.Results), func(r v1alpha1.SuiteResult) bool { return r.Invalid == "" }))
-	return counting(counted, all, of(blocks, render.PartWarnings))
+	return counting(counted, all, why)
 }
 
 // counting judges by how many runs count.

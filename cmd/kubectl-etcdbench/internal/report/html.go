@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"html/template"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -41,7 +42,7 @@ func HTML(d *Document) ([]byte, error) {
 	script := "\n" + pageScript
 	view := pageView{
 		Page: p, Tool: d.Tool, Style: template.CSS(style), StyleDigest: digestOf(style), Script: template.JS(script), ScriptDigest: digestOf(script),
-		Judged: []judgedView{viewOfJudgement(&Judgement{Title: "Verdict", State: p.State, Words: p.Verdict, Why: sentences(p.Why...)}, "verdict")},
+		Judged: []judgedView{viewOfJudgement(&Judgement{Title: "Verdict", State: p.State, Words: p.Verdict, Why: append(sentences(p.Why...), p.Objectives...)}, "verdict")},
 	}
 	if p.Client != nil {
 		view.Judged = append(view.Judged, viewOfJudgement(p.Client, "client"))
@@ -122,7 +123,8 @@ type judgedView struct {
 }
 
 func viewOfJudgement(j *Judgement, id string) judgedView {
-	v := judgedView{ID: id, Title: j.Title, Mark: j.State.mark(), Words: clean(j.Words), State: j.State}
+	words := clean(j.Words)
+	v := judgedView{ID: id, Title: j.Title, Mark: j.State.mark(), Words: strings.ToUpper(words[:min(len(words), 1)]) + words[min(len(words), 1):], State: j.State}
 	for _, b := range j.Why {
 		v.Why = append(v.Why, viewOfBlock(j.Title, b))
 	}
@@ -157,8 +159,8 @@ type tableView struct {
 	Name   string
 	Header []cellView
 	Rows   [][]cellView
-	// Wide tables have a block for each row where the window is narrow.
-	Wide bool
+	// Wide tables have a block for each row where the window is narrow. Those of a few columns have one head for all.
+	Wide, Few bool
 }
 
 // cellView is a cell. Long ones wrap. Label is the head of its column.
@@ -235,15 +237,16 @@ func tableOf(name string, rows [][]string, left int) *tableView {
 	for _, row := range rows {
 		width = max(width, len(row))
 	}
-	t := &tableView{Name: name, Wide: isWide(rows, left)}
+	t := &tableView{Name: name, Wide: isWide(rows, left), Few: width <= fewColumns}
 	cells := func(row []string) []cellView {
 		out := make([]cellView, width)
 		for i := range out {
 			out[i].Left = i < left
 			if i < len(row) {
-				out[i].Text, out[i].Long = clean(row[i]), utf8.RuneCountInString(row[i]) > longCell
+				out[i].Text = clean(row[i])
 			}
-			if t.Wide && i > 0 && i < len(rows[0]) && out[i].Text != "" {
+			out[i].Long = i > 0 && slices.ContainsFunc(rows[1:], func(row []string) bool { return i < len(row) && utf8.RuneCountInString(row[i]) > longCell })
+			if t.Wide && !t.Few && i > 0 && i < len(rows[0]) && out[i].Text != "" {
 				out[i].Label = clean(rows[0][i])
 			}
 		}
@@ -261,6 +264,8 @@ const (
 	longCell = 24
 	// narrowest is how many characters fit into a window of 360 pixels, and cellGap how many the space around a cell takes.
 	narrowest, cellGap = 38, 3
+	// fewColumns fit beside each other under the name of a row.
+	fewColumns = 4
 )
 
 // isWide reports whether a telephone has no room for a table. Cells that are aligned left can wrap.

@@ -27,6 +27,9 @@ func (p Page) Markdown() []byte {
 	for _, why := range p.Why {
 		fmt.Fprintf(&out, "%s\n\n", paragraph(why))
 	}
+	for _, b := range p.Objectives {
+		out.WriteString(blockMarkdown(b))
+	}
 	if p.Client != nil {
 		fmt.Fprintf(&out, "**%s**: %s\n\n", escape(p.Client.Title), escape(p.Client.Words))
 		for _, b := range p.Client.Why {

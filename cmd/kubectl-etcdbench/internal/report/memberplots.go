@@ -41,7 +41,7 @@ func memberPlots(prefix string, run *v1alpha1.EtcdBenchmark, d benchmark.Detail)
 		{"memory", "Resident memory", plots.Bytes, greatest(results.FigureMemoryNowBytes)},
 		{"database", "Database size", plots.Bytes, greatest(results.FigureDatabaseNowBytes)},
 	} {
-		about := plots.About{ID: prefix + "members-" + f.id, Title: f.title, Description: "A line per member over the measured window, as the member reported it."}
+		about := plots.About{ID: prefix + "members-" + f.id, Title: f.title, Description: "As the members reported it."}
 		switch p, points := memberPlot(about, run, d, f.unit, f.read); {
 		case points >= fewestPoints:
 			out = append(out, p)

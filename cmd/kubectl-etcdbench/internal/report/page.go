@@ -38,6 +38,8 @@ type Page struct {
 	// Tiles are the numbers to read first; of several runs, Lead is a table.
 	Tiles []Tile
 	Lead  []render.Block
+	// Objectives are a table beside the verdict.
+	Objectives []render.Block
 	// Client is what decides whether the numbers can be used; nil if that is not known.
 	Client *Judgement
 	Facts  []Fact

@@ -27,6 +27,7 @@ func runPage(d *Document, r Run) Page {
 	if p.Client != nil {
 		p.Facts = slices.DeleteFunc(p.Facts, func(f Fact) bool { return f.Name == "valid" })
 	}
+	p.Objectives = of(blocks, render.PartObjectives)
 	p.add(runSections("", r, blocks)...)
 	return p
 }
@@ -37,7 +38,6 @@ func runSections(prefix string, r Run, blocks []render.Block) []Section {
 	course, courseLacks := coursePlots(prefix, run, courseOf(run, d))
 	members, memberLacks := memberPlots(prefix, run, d)
 	return []Section{
-		{ID: prefix + "objectives", Title: "Objectives", Blocks: of(blocks, render.PartObjectives)},
 		{ID: prefix + "numbers", Title: "Latency and throughput", Blocks: append(of(blocks, render.PartNumbers), courseLacks...), Plots: append(course, spectra(prefix, run, d)...)},
 		{ID: prefix + "limits", Title: "Where the time went", Blocks: withoutFirstHeading(of(blocks, render.PartEvidence))},
 		{ID: prefix + "members", Title: "Members of the target", Blocks: append(sideBySide(of(blocks, render.PartMembers)), memberLacks...), Plots: members},
@@ -55,8 +55,11 @@ func withoutFirstHeading(blocks []render.Block) []render.Block {
 
 // runParts are the parts of a run that have something to show, in a page with several runs.
 func runParts(id string, r Run, blocks []render.Block) []Section {
-	first := Section{ID: id + "-validity", Title: "Load generator", Blocks: validity(blocks)}
-	return slices.DeleteFunc(append([]Section{first}, runSections(id+"-", r, blocks)...), Section.isEmpty)
+	first := []Section{
+		{ID: id + "-objectives", Title: "Objectives", Blocks: of(blocks, render.PartObjectives)},
+		{ID: id + "-validity", Title: "Load generator", Blocks: validity(blocks)},
+	}
+	return slices.DeleteFunc(append(first, runSections(id+"-", r, blocks)...), Section.isEmpty)
 }
 
 // verdictOfRun says in words how a run ended and what that means. Its state is that of the exit status.

@@ -26,7 +26,7 @@ func suitePage(d *Document) Page {
 	p.State, p.Verdict, p.Why = verdictOfSuite(s)
 	p.Facts = suiteFacts(d)
 	blocks := render.SuiteBlocks(s)
-	p.Tiles, p.Client = tilesOfSuite(s), countedRuns(s, blocks)
+	p.Tiles, p.Client = tilesOfSuite(s), countedRuns(s, slices.DeleteFunc(of(blocks, render.PartWarnings), func(b render.Block) bool { return slices.Contains(p.Why, b.Text+".") }))
 	cells, equal := cellPlots(s)
 	overClients, flat := clientPlots(d)
 	p.add(

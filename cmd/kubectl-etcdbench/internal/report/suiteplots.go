@@ -279,7 +279,8 @@ func kneePlots(s *v1alpha1.EtcdBenchmarkSuite) (out []Plot) {
 		}
 		slices.SortStableFunc(knee.Points, func(a, b plots.KneePoint) int { return cmp.Compare(a.Offered, b.Offered) })
 		knee.Description += kneeFound(knee)
-		if len(knee.Points) > 0 {
+		// Probes at one rate are a column of marks: the table has them.
+		if n := len(knee.Points); n > 0 && knee.Points[0].Offered < knee.Points[n-1].Offered {
 			out = append(out, Plot{Picture: knee, Rows: kneeRows(knee.Points)})
 		}
 	}
