@@ -3,7 +3,8 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/render"
@@ -130,19 +131,28 @@ func slowestOf(r v1alpha1.SuiteResult) (slowest v1alpha1.SuiteOperation) {
 	return slowest
 }
 
-// countedRuns says how many runs of a suite count; nil if none has ended.
+// countedRuns says how many runs of a suite count, or how many probes of a search could be judged; nil if none has ended.
 func countedRuns(s *v1alpha1.EtcdBenchmarkSuite, why []render.Block) *Judgement {
-	all := len(s.Status.Results)
+	title, counted, all := "Runs that count", 0, 0
+	for _, r := range s.Status.Results {
+		isJudged := r.Invalid == ""
+		if s.Spec.Search != nil {
+			title, isJudged = "Probes that could be judged", r.Passed != metav1.ConditionUnknown
+		}
+		all++
+		if isJudged {
+			counted++
+		}
+	}
 	if all == 0 {
 		return nil
 	}
-	counted := all - len(slices.DeleteFunc(slices.Clone(s.Status.Results), func(r v1alpha1.SuiteResult) bool { return r.Invalid == "" }))
-	return counting(counted, all, why)
+	return counting(title, counted, all, why)
 }
 
-// counting judges by how many runs count.
-func counting(counted, all int, why []render.Block) *Judgement {
-	j := &Judgement{Title: "Runs that count", State: Open, Words: fmt.Sprintf("%s of %s", text.Grouped(counted), text.Grouped(all)), Why: why}
+// counting judges by how many of all runs count.
+func counting(title string, counted, all int, why []render.Block) *Judgement {
+	j := &Judgement{Title: title, State: Open, Words: fmt.Sprintf("%s of %s", text.Grouped(counted), text.Grouped(all)), Why: why}
 	switch counted {
 	case all:
 		j.State = Good

@@ -64,7 +64,7 @@ func comparable(runs []Run) *Judgement {
 			counted++
 		}
 	}
-	return counting(counted, len(runs), append(invalid, perRun(runs, warningsOf)...))
+	return counting("Runs that count", counted, len(runs), append(invalid, perRun(runs, warningsOf)...))
 }
 
 func warningsOf(run *v1alpha1.EtcdBenchmark) []string {
