@@ -34,7 +34,7 @@ func tilesOfRun(run *v1alpha1.EtcdBenchmark) []Tile {
 		of = "of the slowest operation"
 	}
 	asked := "successful requests"
-	if run.Spec.Load.Rate != nil {
+	if run.Resolved().Load.Rate != nil {
 		asked = d.Rate + " wanted"
 	}
 	failed := Tile{"Failed", text.Grouped(s.FailedRequests), "of " + text.Plural(s.MeasuredRequests, "request")}

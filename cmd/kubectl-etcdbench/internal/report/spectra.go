@@ -31,7 +31,7 @@ func spectra(prefix string, run *v1alpha1.EtcdBenchmark, d benchmark.Detail) (ou
 		if len(lines[0].points) == 0 {
 			continue
 		}
-		if service := curve(plain(&r.Service)); len(service) > 0 && !(run.Spec.Load.Rate == nil && lookEqual(lines[0].points, service)) {
+		if service := curve(plain(&r.Service)); len(service) > 0 && !(run.Resolved().Load.Rate == nil && lookEqual(lines[0].points, service)) {
 			lines = append(lines, spectrum{label: "service time", group: 1, count: r.Service.Count(), points: service})
 		}
 		about := plots.About{
