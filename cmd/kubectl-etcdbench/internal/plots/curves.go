@@ -97,7 +97,7 @@ func (l CurveLine) draw(a area, x, y scale, i int) {
 		if p.Open {
 			marker = ring
 		}
-		marker.draw(a.Canvas, style.Color.(Paint), a.at(p.At, p.Value))
+		a.out.titled(l.Label, func() { marker.draw(a.Canvas, style.Color.(Paint), a.at(p.At, p.Value)) })
 	}
 }
 

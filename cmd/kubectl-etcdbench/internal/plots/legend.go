@@ -213,6 +213,16 @@ func (s strip) height() vg.Length {
 }
 
 func (s strip) draw(c *canvas, top vg.Length) {
+	if len(s) == 0 {
+		return
+	}
+	c.flush()
+	// A script hides them while their places are not those of the whole axis.
+	c.out.WriteString(`<g class="flags">`)
+	defer func() {
+		c.flush()
+		c.out.WriteString("</g>")
+	}()
 	bottom := top - s.height()
 	onto := draw.NewCanvas(c, c.width, c.height)
 	for _, f := range s {

@@ -268,9 +268,9 @@ const (
 	fewColumns = 4
 )
 
-// isWide reports whether a telephone has no room for a table. Cells that are aligned left can wrap.
+// isWide reports whether a telephone has no room for a table. The name of a row can wrap.
 func isWide(rows [][]string, left int) bool {
-	const least = 9
+	const least = 12
 	total := 0
 	for i := range rows[0] {
 		widest := 0
@@ -279,7 +279,7 @@ func isWide(rows [][]string, left int) bool {
 				widest = max(widest, utf8.RuneCountInString(row[i]))
 			}
 		}
-		if i < left {
+		if i == 0 && left > 0 {
 			widest = min(widest, least)
 		}
 		total += min(widest, longCell) + cellGap

@@ -25,6 +25,7 @@
     const ticks = [...data.parentNode.children].filter(e => e.tagName === "text" && e.getAttribute("y") > y + height + 10 && e.getAttribute("y") < y + height + 28);
     return {
       kind, data, x, y, width, height, from: 0, to: 1,
+      marks: [...data.querySelectorAll("g:has(> title)")].map(e => ({ e })),
       ticks: ticks.map(e => ({ e, text: e.textContent, x: e.getAttribute("x"), length: e.getAttribute("textLength") })),
       value: share => log ? low * (high / low) ** share : low + (high - low) * share,
       share: value => Math.max(0, Math.min(1, log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low))),
@@ -38,6 +39,12 @@
     panel.data.setAttribute("viewBox", [panel.x + from * panel.width, panel.y, (to - from) * panel.width, panel.height].join(" "));
     panel.data.setAttribute("overflow", whole ? "visible" : "hidden");
     panel.data.classList.toggle("zoomed", !whole);
+    for (const m of panel.marks) {
+      // A mark keeps its shape.
+      m.box ??= m.e.getBBox();
+      const middle = m.box.x + m.box.width / 2;
+      m.e.setAttribute("transform", `translate(${middle}) scale(${to - from} 1) translate(${-middle})`);
+    }
     for (const t of panel.ticks) {
       if (whole) {
         t.e.textContent = t.text;
