@@ -3,6 +3,7 @@ package render
 import (
 	"cmp"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
@@ -20,6 +21,19 @@ type Intervals struct {
 	Stalled []bool
 	// Tail is the highest percentile for which the intervals have enough requests.
 	Tail spec.Statistic
+	// rest is the end of the window, which is shorter than an interval. It has no length if the intervals are the window.
+	rest *Intervals
+}
+
+// WithRest also has the end of the window, which is shorter than the other intervals, and its length. A value of so short a
+// time is not one of the lowest and highest.
+func (d Intervals) WithRest() (all Intervals, last time.Duration) {
+	if d.rest == nil {
+		return d, d.Length
+	}
+	d.Points, d.Stalled = append(slices.Clone(d.Points), d.rest.Points...), append(slices.Clone(d.Stalled), d.rest.Stalled...)
+	d.Columns = append(slices.Clone(d.Columns), d.rest.Columns...)
+	return d, d.rest.Length
 }
 
 const (
@@ -35,8 +49,8 @@ const (
 )
 
 // IntervalsOf folds a course into the shortest intervals of which nearly each has enough requests for a p99, or for a p90
-// if too few intervals with a p99 would be left. It omits the last interval, which is not whole. It returns no intervals if
-// there are not two with enough requests.
+// if too few intervals with a p99 would be left. The end of the window that is no whole interval is apart, see WithRest. It
+// returns no intervals if there are not two with enough requests.
 func IntervalsOf(c *results.Course, window time.Duration) Intervals {
 	same := c.Folded(results.MaxTimelinePoints, 0)
 	if same.Timeline.Interval == 0 {
@@ -48,7 +62,8 @@ func IntervalsOf(c *results.Course, window time.Duration) Intervals {
 	if width == 0 {
 		return Intervals{}
 	}
-	d := merged(same, whole, width)
+	d := merged(same, 0, whole, width)
+	d.rest = restOf(same, whole, width, window)
 	d.Tail = spec.StatisticP90
 	if isFilled(points, width, forP99) {
 		d.Tail = spec.StatisticP99
@@ -82,10 +97,26 @@ func isFilled(points []results.Point, width int, each uint64) bool {
 	return total > 0 && float64(enough) >= filled*float64(total)
 }
 
-// merged merges each width of the first points of a course into an interval.
-func merged(c results.Course, whole, width int) Intervals {
+// restOf is the end of a window after its last whole interval. If responses came after the window, a point that is partly
+// in it is left out: they could be in it.
+func restOf(c results.Course, whole, width int, window time.Duration) *Intervals {
+	from := whole / width * width
+	end := time.Duration(whole) * c.Timeline.Interval
+	if len(c.Timeline.Points) == whole+1 && window > end {
+		whole, end = whole+1, window
+	}
+	if from == whole {
+		return nil
+	}
+	d := merged(c, from, whole, whole-from)
+	d.Length = end - time.Duration(from)*c.Timeline.Interval
+	return &d
+}
+
+// merged merges each width of some points of a course into an interval.
+func merged(c results.Course, from, whole, width int) Intervals {
 	d, outstanding := Intervals{Length: time.Duration(width) * c.Timeline.Interval}, c.Timeline.Outstanding()
-	for from := 0; from+width <= whole; from += width {
+	for ; from+width <= whole; from += width {
 		p := results.Sum(c.Timeline.Points[from : from+width])
 		d.Points, d.Stalled = append(d.Points, p), append(d.Stalled, p.Succeeded+p.Failed == 0 && outstanding[from+width-1] > 0)
 		if len(c.Heatmap.Columns) == 0 {

@@ -98,3 +98,32 @@ func TestIntervalsOfAnyCourse(t *testing.T) {
 		}
 	}
 }
+
+// With its end, which is shorter than an interval, the window has all requests and is as long as the run. A point that is only
+// partly in the window counts if no response came after it.
+func TestIntervalsWithTheirRest(t *testing.T) {
+	for name, tc := range map[string]struct {
+		ended  []uint64
+		window time.Duration
+		last   time.Duration
+		want   uint64
+	}{
+		"33 intervals and a point":     {steady(100, 350), 10 * time.Second, 100 * time.Millisecond, 35_000},
+		"no rest":                      {steady(100, 1000), 10 * time.Second, 200 * time.Millisecond, 100_000},
+		"the last point is partly in":  {steady(100, 1000), 9950 * time.Millisecond, 150 * time.Millisecond, 100_000},
+		"responses came after the end": {steady(102, 1000), 9950 * time.Millisecond, 100 * time.Millisecond, 99_000},
+	} {
+		d := IntervalsOf(courseWith(tc.ended...), tc.window)
+		all, last := d.WithRest()
+		var requests, latencies uint64
+		for i, p := range all.Points {
+			requests, latencies = requests+p.Succeeded, latencies+all.Columns[i].Count()
+		}
+		if requests != tc.want || latencies != tc.want || last != tc.last || len(all.Stalled) != len(all.Points) {
+			t.Errorf("%s: found %d requests, %d latencies and a last interval of %s", name, requests, latencies, last)
+		}
+		if len(d.Points) > 0 && (len(all.Points) != len(d.Points)+1) != (name == "no rest") {
+			t.Errorf("%s: found %d intervals, and %d with the rest", name, len(d.Points), len(all.Points))
+		}
+	}
+}

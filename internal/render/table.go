@@ -247,6 +247,20 @@ func validText(s *v1alpha1.Summary) string {
 	return out
 }
 
+// Generator says in a few words whether the load generator was a limit, and in a sentence what it used.
+func Generator(s *v1alpha1.Summary) (words, used string) {
+	words = map[v1alpha1.ValidityVerdict]string{
+		v1alpha1.ValidityValid: "not a limit", v1alpha1.ValidityClientBound: "a limit", v1alpha1.ValidityUnknown: "not judged",
+	}[s.Validity.Verdict]
+	if isOnlyLate(s.Validity) {
+		words = "sent requests late"
+	}
+	if facts := generatorFacts(s); len(facts) > 0 {
+		used = "It " + strings.Join(facts, ", ") + "."
+	}
+	return words, used
+}
+
 // isOnlyLate reports whether lateness is the only way in which the load generator was a limit.
 func isOnlyLate(v *v1alpha1.Validity) bool {
 	return v.Verdict == v1alpha1.ValidityClientBound && len(v.Reasons) > 0 && v.Reasons[0].Cause == v1alpha1.CauseLate

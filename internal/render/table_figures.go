@@ -99,11 +99,13 @@ func averageRSS(target *v1alpha1.TargetStatus) string {
 	return text.Megabytes(sum / n)
 }
 
-// shownStatistics are the columns of the table of latencies, in order.
-var shownStatistics = []struct {
+type shownStatistic struct {
 	name      string
 	statistic spec.Statistic
-}{
+}
+
+// shownStatistics are the columns of the table of latencies, in order.
+var shownStatistics = []shownStatistic{
 	{"P50", spec.StatisticP50},
 	{"P90", spec.StatisticP90},
 	{"P95", spec.StatisticP95},
@@ -121,7 +123,9 @@ func (t *table) latencies() {
 	g.add(append(header, "STDDEV")...)
 	for _, op := range t.b.Status.Summary.Operations {
 		g.addLatency(string(op.Operation)+" latency", op.Latency)
-		g.addLatency(string(op.Operation)+" service time", op.ServiceTime)
+		if !t.isServiceTime(op) {
+			g.addLatency(string(op.Operation)+" service time", op.ServiceTime)
+		}
 		g.addLatency(string(op.Operation)+" wait for a client", op.BacklogWait)
 		if t.run.Load.Rate != nil || op.Operation.IsTask() {
 			g.addLatency(string(op.Operation)+" lateness", op.Lateness)
@@ -134,6 +138,18 @@ func (t *table) latencies() {
 	t.sentence("  ", t.latencyLegend())
 }
 
+// isServiceTime reports whether latency is the service time. In a closed loop, a request is due when it is sent, but for what
+// the load generator took.
+func (t *table) isServiceTime(op v1alpha1.OperationSummary) bool {
+	const alike = 1.02
+	if t.run.Load.Rate != nil || op.Latency == nil || op.ServiceTime == nil {
+		return false
+	}
+	return !slices.ContainsFunc(shownStatistics, func(s shownStatistic) bool {
+		return float64(op.Latency.Micros(s.statistic)) > alike*float64(op.ServiceTime.Micros(s.statistic))
+	})
+}
+
 // latencyLegend explains the rows and marks of the table of latencies.
 func (t *table) latencyLegend() string {
 	waited, all := false, []*v1alpha1.LatencySummary{}
@@ -142,6 +158,9 @@ func (t *table) latencyLegend() string {
 		all = append(all, op.Latency, op.ServiceTime, op.BacklogWait, op.Lateness)
 	}
 	legend := "latency: from when a request was due until its response. service time: from when it was sent until its response."
+	if !slices.ContainsFunc(t.b.Status.Summary.Operations, func(op v1alpha1.OperationSummary) bool { return op.ServiceTime != nil && !t.isServiceTime(op) }) {
+		legend = "latency: from when a request was sent until its response."
+	}
 	if waited {
 		legend += " wait for a client: the time for which all clients were busy, after the request should have been sent."
 	}

@@ -164,3 +164,23 @@ func TestTableOfLostBuckets(t *testing.T) {
 	_, lines := cells(t, b)
 	wantLine(t, lines, "Put latency 1ms unknown unknown unknown unknown unknown 100ms 28.9ms")
 }
+
+// In a closed loop, latency and service time are the same and have one row, unless the load generator was late. At a rate, both
+// have one.
+func TestRowsOfLatency(t *testing.T) {
+	late := func(b *v1alpha1.EtcdBenchmark) { b.Status.Summary.Operations[0].Latency.P99Microseconds += 1_000_000 }
+	asked := func(b *v1alpha1.EtcdBenchmark) { b.Spec.Load.Rate = &spec.Rate{PerSecond: 100} }
+	for name, tc := range map[string]struct {
+		change func(*v1alpha1.EtcdBenchmark)
+		rows   int
+	}{"closed loop": {func(*v1alpha1.EtcdBenchmark) {}, 0}, "closed loop, late": {late, 1}, "rate": {asked, 1}} {
+		// 2,000 requests, so that a p99 is known.
+		text, _ := cells(t, finished([]*results.Snapshot{runtest.Measured(0, 2000)}, func(b *v1alpha1.EtcdBenchmark) {
+			op := &b.Status.Summary.Operations[0]
+			op.ServiceTime = op.Latency.DeepCopy()
+		}, tc.change))
+		if got := strings.Count(text, "\nPut service time "); got != tc.rows || (tc.rows == 1) != strings.Contains(text, "service time: from") {
+			t.Errorf("%s: found %d rows of service time:\n%s", name, got, text)
+		}
+	}
+}

@@ -67,12 +67,11 @@ func (b Bars) SVG() string {
 	if !values.known || values.min == 0 && values.max == 0 {
 		return b.noData()
 	}
-	column := table.column("")
-	p := table.panel("")
+	p := table.panel()
 	x := values.fromZero()
-	x.apply(&p.X, table.across(column, x, b.Unit.Text).ticks(x, b.Unit.Text))
-	p.Add(xGrid(p.Plot), layer(func(a area) { b.draw(a, table) }), layer(table.rights))
-	return (&sheet{About: b.About, panels: []panel{p}, column: column, below: named(b.Axis, b.Unit, x)}).svg()
+	x.apply(&p.X, table.across(x, b.Unit.Text).ticks(x, b.Unit.Text))
+	p.Add(xGrid(p.Plot), layer(func(a area) { b.draw(a, table) }), layer(table.words))
+	return (&sheet{About: b.About, panels: []panel{p}, below: named(b.Axis, b.Unit, x)}).svg()
 }
 
 func (b Bars) draw(a area, table rows) {
@@ -80,7 +79,7 @@ func (b Bars) draw(a area, table rows) {
 	for i, r := range b.Rows {
 		if _, ok := bounded(r.Value); ok && r.Missing == "" {
 			at := a.at(r.Value, table.y(i))
-			a.fill(series(r.Class), box(zero, at.Y-7, at.X, at.Y+7))
+			a.fill(series(r.Class), box(zero, at.Y-markHeight/2, at.X, at.Y+markHeight/2))
 		}
 	}
 	for i, r := range b.Rows {

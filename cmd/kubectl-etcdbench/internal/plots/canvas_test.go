@@ -117,17 +117,18 @@ func TestRunsOfCells(t *testing.T) {
 	}
 }
 
-// Each level of heat is one path, and the counts of a heat map are in their cells.
+// Each level of heat is one path, and the counts of a heat map are in their cells. A last interval that is shorter has a
+// narrower cell.
 func TestHeatmapHasOnePathPerLevel(t *testing.T) {
 	root := parsed(t, Heatmap{About: about("h"), Interval: 1, Bands: []Band{
 		{From: 0, To: 100, Counts: []uint64{0, 0}}, {From: 100, To: 200, Counts: []uint64{0, 0, 1, 1000}}, {From: 200, To: 400, Counts: []uint64{1, 1, 1}}, {From: 400, To: 800},
-	}}.SVG())
-	cells := root.all("svg")[0]
+	}, Last: 0.25}.SVG())
+	cells := root.all("svg")[1]
 	got := map[string]string{}
 	for _, p := range cells.all("path") {
 		got[p.attrs["class"]] = p.attrs["d"]
 	}
-	if len(got) != 2 || got["heat-1 line"] != "M0 0h3M2 1h1" || got["heat-9 line"] != "M3 1h1" || cells.attrs["viewBox"] != "0 -.5 4 2" {
+	if len(got) != 2 || got["heat-1 line"] != "M0 0h3M2 1h1" || got["heat-9 line"] != "M3 1h1" || cells.attrs["viewBox"] != "0 -.5 3.25 2" {
 		t.Errorf("found %v in %v", got, cells.attrs)
 	}
 }

@@ -13,9 +13,9 @@ import (
 func (c *canvas) cells(a area, w window, rows [][]int) {
 	c.flush()
 	x0, y0 := c.at(point(a.at(0, 0).X, a.Max.Y))
-	x1, y1 := c.at(point(a.at(float64(w.intervals)*w.interval, 0).X, a.Min.Y))
-	fmt.Fprintf(&c.out, `<svg x="%s" y="%s" width="%s" height="%s" viewBox="0 -.5 %d %d" preserveAspectRatio="none" shape-rendering="crispEdges">`,
-		number(x0), number(y0), number(x1-x0), number(y1-y0), w.intervals, len(rows))
+	x1, y1 := c.at(point(a.Max.X, a.Min.Y))
+	fmt.Fprintf(&c.out, `<svg x="%s" y="%s" width="%s" height="%s" viewBox="0 -.5 %s %d" preserveAspectRatio="none" shape-rendering="crispEdges">`,
+		number(x0), number(y0), number(x1-x0), number(y1-y0), number(hundredths(w.scale.max/w.interval)), len(rows))
 	for level := 1; level <= heatPaints; level++ {
 		if data := runsOf(rows, level); data != "" {
 			fmt.Fprintf(&c.out, `<path fill="none" %s stroke-width="1" d="%s"/>`, attributes(heat(level), "stroke"), data)

@@ -21,6 +21,8 @@ type Curves struct {
 type CurveLine struct {
 	Label  string
 	Points []CurvePoint
+	// Trend has a value for each point, and is drawn as the line. The points are faint then.
+	Trend []float64
 }
 
 // CurvePoint is a value over a number. Low and High are the ends of the line through it, if they differ. The marker of an Open
@@ -51,9 +53,9 @@ func (c Curves) SVG() string {
 	if c.Unit.isDuration() {
 		y = values.ofLatency()
 	}
-	p := newPanel(240, named(c.Axis, c.Unit, y))
+	p := newPanel(190, named(c.Axis, c.Unit, y), plainNumbers)
 	x.apply(&p.X, across(axisRoom).ticks(x, digits))
-	y.apply(&p.Y, up(200).ticks(y, c.Unit.Text))
+	y.apply(&p.Y, up(150).ticks(y, c.Unit.Text))
 	p.Add(gridLines(p.Plot))
 	s := sheet{About: c.About, panels: []panel{p}, below: c.Over}
 	for i, l := range c.Lines {
@@ -66,11 +68,19 @@ func (c Curves) SVG() string {
 
 // draw draws a line, its markers, and the ends of its points.
 func (l CurveLine) draw(a area, x, y scale, i int) {
-	var line []spot
-	for _, p := range l.Points {
+	var line, trend []spot
+	for k, p := range l.Points {
 		line = append(line, spot{p.At, p.Value})
+		if k < len(l.Trend) {
+			trend = append(trend, spot{p.At, l.Trend[k]})
+		}
 	}
 	style := lineOf(i)
+	if len(trend) > 0 {
+		a.points(series(i), line, x, y)
+		a.lines(style, stretches(trend, x, y))
+		return
+	}
 	a.lines(style, stretches(line, x, y))
 	if len(l.Points) > manyPoints {
 		return
@@ -87,7 +97,7 @@ func (l CurveLine) draw(a area, x, y scale, i int) {
 		if p.Open {
 			marker = ring
 		}
-		marker.draw(a.Canvas, style.Color.(Paint), a.at(p.At, p.Value))
+		a.out.titled(l.Label, func() { marker.draw(a.Canvas, style.Color.(Paint), a.at(p.At, p.Value)) })
 	}
 }
 

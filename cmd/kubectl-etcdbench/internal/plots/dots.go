@@ -41,9 +41,9 @@ func (d Dots) SVG() string {
 		y = values.logarithmic()
 	}
 	x := scale{min: -0.5, max: float64(len(d.Rounds)) - 0.5}
-	p := newPanel(230, named(d.Axis, d.Unit, y))
+	p := newPanel(190, named(d.Axis, d.Unit, y), "")
 	x.apply(&p.X, across(axisRoom).nominal(x, labels))
-	y.apply(&p.Y, up(190).ticks(y, d.Unit.Text))
+	y.apply(&p.Y, up(150).ticks(y, d.Unit.Text))
 	p.Add(gridLines(p.Plot), layer(d.draw), readout(d.columns()))
 	return (&sheet{About: d.About, panels: []panel{p}, below: "round", keys: []key{
 		{label: d.Baseline, shape: disc, paint: series(0)}, {label: d.Candidate, shape: square, paint: series(1)},

@@ -62,12 +62,11 @@ func (f Forest) SVG() string {
 		table.labels, table.texts, table.titles = append(table.labels, r.Label), append(table.texts, r.text()), append(table.titles, r.title())
 	}
 	const head = "change (95 % interval)"
-	column := table.column(head)
-	p := table.panel("")
+	p := table.panel()
 	x := f.view()
-	x.apply(&p.X, table.across(column, x, change).ticks(x, change))
-	p.Add(xGrid(p.Plot), layer(func(a area) { f.draw(a, x, table) }), layer(table.rights))
-	s := sheet{About: f.About, panels: []panel{p}, column: column, head: head, below: "change against the baseline", keys: []key{
+	x.apply(&p.X, table.across(x, change).ticks(x, change))
+	p.Add(xGrid(p.Plot), layer(func(a area) { f.draw(a, x, table) }), layer(table.words))
+	s := sheet{About: f.About, panels: []panel{p}, head: head, below: "change against the baseline", keys: []key{
 		{label: within, shape: Good.shape(), paint: Good.paint()},
 		{label: beyond, shape: Bad.shape(), paint: Bad.paint()},
 		{label: "undecided", shape: Open.shape(), paint: Open.paint()},
@@ -124,16 +123,16 @@ func (f Forest) view() scale {
 }
 
 func (f Forest) draw(a area, x scale, table rows) {
-	const half = rowHeight / 2
+	const half = markHeight / 2
 	for i, r := range f.Rows {
 		y := a.y(table.y(i))
-		a.fill(tolerance, box(a.at(0, 0).X, y-half+4, a.at(r.Limit, 0).X, y+half-4))
+		a.fill(tolerance, box(a.at(0, 0).X, y-half, a.at(r.Limit, 0).X, y+half))
 	}
 	a.upright(draw.LineStyle{Color: ink, Width: 1}, 0)
 	for i, r := range f.Rows {
 		y, paint := table.y(i), r.Verdict.paint()
 		limit := a.at(r.Limit, y)
-		a.StrokeLine2(draw.LineStyle{Color: axisPaint, Width: 2}, limit.X, limit.Y-half+4, limit.X, limit.Y+half-4)
+		a.StrokeLine2(draw.LineStyle{Color: axisPaint, Width: 2}, limit.X, limit.Y-half, limit.X, limit.Y+half)
 		if math.IsNaN(r.Change) {
 			continue
 		}

@@ -13,8 +13,8 @@ import (
 // Heatmap shows how latency was distributed in each interval, with lines of percentiles over it.
 type Heatmap struct {
 	About
-	// Interval is in seconds.
-	Interval float64
+	// Interval is in seconds, and Last those of the last interval if it is shorter.
+	Interval, Last float64
 	// Bands are from short to long, and adjacent.
 	Bands []Band
 	// Lines are in microseconds, with a value per interval.
@@ -65,13 +65,13 @@ func (h Heatmap) SVG() string {
 	if len(h.Bands) == 0 {
 		return h.noData()
 	}
-	w := newWindow(h.Interval, h.intervals(), 0, h.Marks, h.Stalls)
-	p := newPanel(270, "latency, log scale")
+	w := newWindow(h.Interval, h.Last, h.intervals(), 0, h.Marks, h.Stalls)
+	p := newPanel(210, "latency, log scale", seconds)
 	w.apply(p)
 	y := scale{min: lowOf(h.Bands[0]), max: h.Bands[len(h.Bands)-1].To, log: true}
-	y.apply(&p.Y, up(230).ticks(y, micros))
+	y.apply(&p.Y, up(170).ticks(y, micros))
 	p.Y.Scale = bandScale(h.Bands)
-	if !up(230).fitOn(p.Y) {
+	if !up(170).fitOn(p.Y) {
 		p.Y.Tick.Marker = plot.ConstantTicks{{Value: y.min, Label: micros(y.min)}, {Value: y.max, Label: micros(y.max)}}
 	}
 	greatest := h.greatest()
@@ -80,7 +80,7 @@ func (h Heatmap) SVG() string {
 	s.keys = append(s.keys, key{label: "1 to " + text.Grouped(greatest) + " requests in a cell, log scale", boxes: heats()})
 	for i, line := range h.Lines {
 		style := draw.LineStyle{Color: ink, Width: 1.8, Dashes: dashes(i)}
-		spots := stretches(line.spots(w.interval), w.scale, y)
+		spots := stretches(w.spots(line, line.Values), w.scale, y)
 		if len(spots) == 0 {
 			continue
 		}

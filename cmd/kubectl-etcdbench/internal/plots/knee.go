@@ -103,9 +103,9 @@ func (k Knee) latency(x scale) panel {
 		return panel{}
 	}
 	y := e.logarithmic()
-	p := newPanel(260, "latency, log scale")
+	p := newPanel(200, "latency, log scale", rates)
 	x.apply(&p.X, across(axisRoom).ticks(x, PerSecond.Text))
-	y.apply(&p.Y, up(220).ticks(y, micros))
+	y.apply(&p.Y, up(160).ticks(y, micros))
 	p.Add(gridLines(p.Plot), layer(k.bracket))
 	for i, q := range percentiles() {
 		p.Add(layer(func(a area) { k.curve(a, x, y, i, q.label, q.of) }))
@@ -123,9 +123,9 @@ func (k Knee) throughput(x scale) panel {
 	if x.log {
 		y = e.logarithmic()
 	}
-	p := newPanel(150, named("achieved rate", PerSecond, y))
+	p := newPanel(130, named("achieved rate", PerSecond, y), rates)
 	x.apply(&p.X, across(axisRoom).ticks(x, PerSecond.Text))
-	y.apply(&p.Y, up(110).ticks(y, PerSecond.Text))
+	y.apply(&p.Y, up(90).ticks(y, PerSecond.Text))
 	p.Add(gridLines(p.Plot), layer(k.bracket), layer(func(a area) {
 		a.lines(equalStyle, [][]spot{k.equal()})
 		k.curve(a, x, y, achievedSeries, "achieved", func(p KneePoint) float64 { return p.Achieved })

@@ -146,9 +146,19 @@ type flown struct {
 type strip []flown
 
 // placeFlags puts each flag in the lowest row with space. Texts begin at their pole, unless they would leave the panel:
-// those end there. Going from right to left with the former, and from left to right with the latter, keeps poles from
-// crossing texts. A flag without space is left out; the readout names it.
-func placeFlags(flags []flag, x func(float64) vg.Length, left, right vg.Length) (s strip) {
+// those end there. If that leaves out flags, as many texts as fit end at their pole. A flag without space is left out; the
+// readout names it.
+func placeFlags(flags []flag, x func(float64) vg.Length, left, right vg.Length) strip {
+	s := place(flags, x, left, right, false)
+	if ending := place(flags, x, left, right, true); len(ending) > len(s) {
+		return ending
+	}
+	return s
+}
+
+// place goes from right to left with texts that begin at their pole, and from left to right with those that end there: that
+// keeps poles from crossing texts.
+func place(flags []flag, x func(float64) vg.Length, left, right vg.Length, ends bool) (s strip) {
 	var starting, ending []flown
 	for _, f := range flags {
 		out := flown{flag: f, text: fitted(f.label, maxFlag), pole: x(f.at), startsAtPole: true}
@@ -157,7 +167,7 @@ func placeFlags(flags []flag, x func(float64) vg.Length, left, right vg.Length) 
 		}
 		w := widthOf(out.text)
 		out.start, out.end = out.pole+4, out.pole+4+w
-		if out.end <= right {
+		if out.end <= right && !(ends && out.pole-4-w >= edge) {
 			starting = append(starting, out)
 			continue
 		}
@@ -203,6 +213,16 @@ func (s strip) height() vg.Length {
 }
 
 func (s strip) draw(c *canvas, top vg.Length) {
+	if len(s) == 0 {
+		return
+	}
+	c.flush()
+	// A script hides them while their places are not those of the whole axis.
+	c.out.WriteString(`<g class="flags">`)
+	defer func() {
+		c.flush()
+		c.out.WriteString("</g>")
+	}()
 	bottom := top - s.height()
 	onto := draw.NewCanvas(c, c.width, c.height)
 	for _, f := range s {

@@ -1,6 +1,8 @@
 package plots
 
 import (
+	"fmt"
+
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -47,6 +49,20 @@ func (a area) lines(style draw.LineStyle, parts [][]spot) {
 			a.Stroke(p)
 		}
 	}
+}
+
+// points draws faint dots. They are ends of lines without length, which stay round if a script stretches the plot.
+func (a area) points(paint Paint, line []spot, x, y scale) {
+	c := a.out
+	c.flush()
+	fmt.Fprintf(&c.out, `<path fill="none" %s stroke-width="4.4" stroke-opacity=".5" stroke-linecap="round" d="`, attributes(paint, "stroke"))
+	for _, s := range line {
+		if x.has(s.x) && y.has(s.y) {
+			px, py := c.at(a.at(s.x, s.y))
+			c.out.WriteString("M" + number(px) + " " + number(py) + "h0")
+		}
+	}
+	c.out.WriteString(`"/>`)
 }
 
 // across draws a horizontal line at a value, upright a vertical one.

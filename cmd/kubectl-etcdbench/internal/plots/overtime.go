@@ -9,11 +9,11 @@ import (
 // OverTime has lines over the seconds of the measured window.
 type OverTime struct {
 	About
-	// Interval is in seconds.
-	Interval float64
-	Lines    []TimeLine
-	Unit     Unit
-	Marks    []Mark
+	// Interval is in seconds, and Last those of the last interval if it is shorter.
+	Interval, Last float64
+	Lines          []TimeLine
+	Unit           Unit
+	Marks          []Mark
 	// Stalls are the intervals in which requests were waiting and none ended.
 	Stalls []bool
 	// Across is what At has, if not the seconds of the window: for example the numbers of sessions.
@@ -27,17 +27,8 @@ type TimeLine struct {
 	Values []float64
 	// At are the seconds of the values. Without it, value i is in the middle of interval i.
 	At []float64
-}
-
-// at is the second of a value.
-func (l TimeLine) at(i int, interval float64) float64 {
-	if l.At == nil {
-		return (float64(i) + 0.5) * interval
-	}
-	if i < len(l.At) {
-		return l.At[i]
-	}
-	return math.NaN()
+	// Trend is drawn as the line, if there is one. The values are faint points then.
+	Trend []float64
 }
 
 // SVG draws the plot.
@@ -54,14 +45,20 @@ func (o OverTime) SVG() string {
 		y = values.ofLatency()
 	}
 	w := o.window()
-	p := newPanel(240, named("", o.Unit, y))
+	p := newPanel(190, named("", o.Unit, y), w.kind())
 	w.apply(p)
-	y.apply(&p.Y, up(200).ticks(y, o.Unit.Text))
+	y.apply(&p.Y, up(150).ticks(y, o.Unit.Text))
 	p.Add(gridLines(p.Plot), layer(w.under))
 	s := sheet{About: o.About, flags: w.flags(), panels: []panel{p}, below: w.below()}
 	for i, l := range o.Lines {
 		s.keys = append(s.keys, key{label: l.Label, line: lineOf(i)})
-		p.Add(layer(func(a area) { a.lines(lineOf(i), stretches(l.spots(w.interval), w.scale, y)) }))
+		drawn := l.Values
+		if l.Trend != nil {
+			drawn = l.Trend
+			s.keys = append(s.keys, key{label: "each interval", shape: dot, paint: series(i)})
+			p.Add(layer(func(a area) { a.points(series(i), w.spots(l, l.Values), w.scale, y) }))
+		}
+		p.Add(layer(func(a area) { a.lines(lineOf(i), stretches(w.spots(l, drawn), w.scale, y)) }))
 	}
 	s.keys = append(s.keys, w.keys()...)
 	p.Add(layer(w.over), readout(o.readout(w)))
@@ -91,17 +88,10 @@ func (o OverTime) window() window {
 			}
 		}
 	}
-	w := newWindow(o.Interval, intervals, end, o.Marks, o.Stalls)
+	w := newWindow(o.Interval, o.Last, intervals, end, o.Marks, o.Stalls)
 	w.across = o.Across
 	w.intervals = max(w.intervals, int(math.Ceil(min(end/w.interval, 100*maxColumns))))
 	return w
-}
-
-func (l TimeLine) spots(interval float64) (out []spot) {
-	for i, v := range l.Values {
-		out = append(out, spot{x: l.at(i, interval), y: v})
-	}
-	return out
 }
 
 // readout has a column per interval; if all lines say when their values are, a column around each of these times.

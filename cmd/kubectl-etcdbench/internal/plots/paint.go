@@ -53,7 +53,7 @@ type tone struct {
 }
 
 // tones has each paint once. The series are those of Okabe and Ito, darker on white and lighter on dark ground, so that
-// lines have a contrast of 3 and texts of 4.5. Heat is viridis; the level with the fewest requests is next to the ground.
+// lines have a contrast of 3 and texts of 4.5. Heat has one hue: the more requests, the more contrast with the ground.
 func tones() []tone {
 	return []tone{
 		{ink, "#1f2328", "#e6e8eb", 1}, {soft, "#57606a", "#a8b0b9", 1}, {axisPaint, "#7d8590", "#7d8590", 1},
@@ -63,9 +63,9 @@ func tones() []tone {
 		{met, "#007a5a", "#3fcf9f", 1}, {missed, "#c64600", "#ff8a3d", 1}, {unknown, "#6a7178", "#a8b0b9", 1},
 		{mark, "#8a4b9e", "#d2a4e0", 1}, {markBand, "#8a4b9e", "#d2a4e0", 0.15},
 		{stall, "#c64600", "#ff8a3d", 1}, {stallBand, "#c64600", "#ff8a3d", 0.15}, {between, "#8f6400", "#f0c04a", 0.14},
-		{"heat-1", "#fde725", "#440154", 1}, {"heat-2", "#addc30", "#472d7b", 1}, {"heat-3", "#5ec962", "#3b528b", 1},
-		{"heat-4", "#28ae80", "#2c728e", 1}, {"heat-5", "#21918c", "#21918c", 1}, {"heat-6", "#2c728e", "#28ae80", 1},
-		{"heat-7", "#3b528b", "#5ec962", 1}, {"heat-8", "#472d7b", "#addc30", 1}, {"heat-9", "#440154", "#fde725", 1},
+		{"heat-1", "#d6e6f4", "#1d3148", 1}, {"heat-2", "#bcd7ec", "#234460", 1}, {"heat-3", "#9cc4e2", "#2a5878", 1},
+		{"heat-4", "#77add4", "#316d92", 1}, {"heat-5", "#5494c4", "#3a83ac", 1}, {"heat-6", "#377ab0", "#4b9ac4", 1},
+		{"heat-7", "#205f98", "#67b1d8", 1}, {"heat-8", "#0f457c", "#8fcae8", 1}, {"heat-9", "#08305c", "#c3e4f6", 1},
 	}
 }
 

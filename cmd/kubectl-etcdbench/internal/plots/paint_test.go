@@ -47,6 +47,28 @@ func TestContrast(t *testing.T) {
 	}
 }
 
+// The more requests a cell has, the more it stands out from the ground, and all cells have the same hue.
+func TestHeatHasOneHue(t *testing.T) {
+	hue := func(hex string) float64 {
+		c := rgba(hex)
+		return math.Atan2(math.Sqrt(3)*(float64(c.G)-float64(c.B)), 2*float64(c.R)-float64(c.G)-float64(c.B)) * 180 / math.Pi
+	}
+	for _, scheme := range []func(tone) string{func(t tone) string { return t.light }, func(t tone) string { return t.dark }} {
+		before, ground := 1.1, scheme(byPaint[paper])
+		for level := 1; level <= heatPaints; level++ {
+			colour := scheme(byPaint[heat(level)])
+			if got := contrast(colour, ground); got < 1.15*before {
+				t.Errorf("%s: level %d has a contrast of %.2f, that before %.2f", ground, level, got, before)
+			} else {
+				before = got
+			}
+			if off := math.Abs(hue(colour) - hue("#377ab0")); off > 20 {
+				t.Errorf("%s: the hue of level %d is %.0f degrees off", ground, level, off)
+			}
+		}
+	}
+}
+
 // Texts have only the two paints with the contrast of texts.
 func TestPaintsOfTexts(t *testing.T) {
 	for name, svg := range everything() {

@@ -38,3 +38,35 @@ func TestForestSaysOnWhichSideOfTheTolerance(t *testing.T) {
 		t.Errorf("found %q, wanted %q", got, want)
 	}
 }
+
+// A line with a trend shows both: its values as points, which nothing smooths, and the trend.
+func TestTrendsDoNotReplaceValues(t *testing.T) {
+	o := OverTime{About: about("t"), Interval: 1, Unit: PerSecond, Lines: []TimeLine{{Label: "a", Values: []float64{1, 9, 1, 9}, Trend: []float64{5, 5, 5, 5}}}}
+	c := Curves{About: about("c"), Unit: PerSecond, Lines: []CurveLine{{Label: "a", Points: []CurvePoint{{At: 1, Value: 1}, {At: 2, Value: 9}}, Trend: []float64{5, 5}}}}
+	for p, points := range map[plotted]int{&o: 4, &c: 2} {
+		for _, e := range parsed(t, p.SVG()).all("path") {
+			if e.attrs["stroke-linecap"] != "" {
+				points -= strings.Count(e.attrs["d"], "M")
+			}
+		}
+		if points != 0 {
+			t.Errorf("%d points are missing", points)
+		}
+	}
+	if got := titles(t, o, ""); !slices.Contains(got, "1s: a 9/s") {
+		t.Errorf("found %q", got)
+	}
+}
+
+// A script learns from a plot what its x axis has.
+func TestDataSayTheirAxis(t *testing.T) {
+	for want, p := range map[string]plotted{
+		"seconds 0 3.5 linear": OverTime{About: about("o"), Interval: 1, Last: 0.5, Lines: []TimeLine{{Values: []float64{1, 2, 3, 4}}}},
+		"percentile 1 100 log": Spectrum{About: about("s"), Lines: []SpectrumLine{{Points: []SpectrumPoint{{0.5, 1}, {0.99, 2}}}}},
+		"number 1 100 log":     Curves{About: about("c"), Lines: []CurveLine{{Points: []CurvePoint{{At: 1, Value: 1}, {At: 100, Value: 2}}}}},
+	} {
+		if data := parsed(t, p.SVG()).all("svg"); len(data) != 1 || data[0].attrs["data-x"] != want {
+			t.Errorf("wanted %q, found %v", want, data[0].attrs)
+		}
+	}
+}

@@ -62,7 +62,7 @@ func (s shape) draw(c draw.Canvas, paint Paint, at vg.Point) {
 	case disc:
 		c.Fill(circle(at, 4))
 	case dot:
-		c.Fill(circle(at, 1.5))
+		c.Fill(circle(at, 2))
 	case diamond:
 		c.Fill(polygon(at, -5, 0, 0, 5, 5, 0, 0, -5))
 	case square:

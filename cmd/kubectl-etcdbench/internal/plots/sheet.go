@@ -8,7 +8,8 @@ import (
 
 // Lengths are in units of the SVG.
 const (
-	width       vg.Length = 720
+	// width fits a telephone without scrolling: letters keep nine tenths of their size there.
+	width       vg.Length = 420
 	emptyHeight vg.Length = 90
 	// edge is left free on all sides.
 	edge vg.Length = 6
@@ -24,11 +25,15 @@ type panel struct {
 	height vg.Length
 	// above is written over the y axis: what it shows, and its unit.
 	above string
+	kind  numbers
 }
 
-// newPanel has the style that all panels share.
-func newPanel(height vg.Length, above string) panel {
+// newPanel has the style that all panels share. A script can zoom into one with a kind of numbers on its x axis.
+func newPanel(height vg.Length, above string, kind numbers) panel {
 	p := plot.New()
+	if kind != "" {
+		p.Add(layer(func(a area) { a.out.beginData(a, p.X, kind) }))
+	}
 	p.BackgroundColor = nil
 	for _, a := range []*plot.Axis{&p.X, &p.Y} {
 		a.LineStyle = draw.LineStyle{Color: axisPaint, Width: 1}
@@ -41,7 +46,7 @@ func newPanel(height vg.Length, above string) panel {
 	// Gonum raises labels by the descent of the font, which is too much.
 	p.X.Tick.Label = textStyle(soft, draw.XCenter, draw.YTop-0.2)
 	p.Y.Tick.Label = textStyle(soft, draw.XRight, draw.YCenter-0.08)
-	return panel{Plot: p, height: height, above: above}
+	return panel{Plot: p, height: height, above: above, kind: kind}
 }
 
 // sheet is a plot that is being laid out. From top to bottom it has the keys, the flags, the panels, and what is below.
@@ -52,9 +57,7 @@ type sheet struct {
 	panels []panel
 	// below is written under the x axis.
 	below string
-	// column is the width on the right of the panels, for texts of rows.
-	column vg.Length
-	// head is written over that column.
+	// head is written over the right end of the first panel.
 	head string
 }
 
@@ -84,13 +87,13 @@ func (s *sheet) left() vg.Length {
 // right is where the data of all panels end.
 func (s *sheet) right() vg.Length {
 	_, right := s.overhang()
-	return width - edge - s.column - right
+	return width - edge - right
 }
 
 // overhang is how far labels of the x axis reach beyond its ends. Gonum itself does not look at the left end, and at
 // the right one only unless rounding has moved the label's tick beyond it.
 func (s *sheet) overhang() (left, right vg.Length) {
-	const atLeast = 400 // the axis is longer
+	const atLeast = 200 // the axis is longer
 	for _, p := range s.panels {
 		for _, t := range p.X.Tick.Marker.Ticks(p.X.Min, p.X.Max) {
 			if !t.IsMinor() {
@@ -127,6 +130,9 @@ func (s *sheet) svg() string {
 	legend.draw(c, top)
 	top -= legend.height()
 	for i, p := range s.panels {
+		if p.kind != "" {
+			p.Add(layer(func(a area) { a.out.endData() }))
+		}
 		top -= s.headsOver(p, i)
 		s.heads(c, p, i, top+lineHeight/2)
 		if i == 0 {

@@ -47,9 +47,9 @@ func (s Spectrum) SVG() string {
 	if s.Ratio {
 		y, format, above = values.including(1), times, "ratio to the baseline"
 	}
-	p := newPanel(280, above)
-	x.apply(&p.X, across(axisRoom).percentileTicks(x))
-	y.apply(&p.Y, up(240).ticks(y, format))
+	p := newPanel(210, above, percentages)
+	x.apply(&p.X, across(width-90-max(widthOf(format(y.min)), widthOf(format(y.max)))).percentileTicks(x))
+	y.apply(&p.Y, up(170).ticks(y, format))
 	p.Add(gridLines(p.Plot))
 	if s.Ratio {
 		p.Add(layer(func(a area) { a.across(draw.LineStyle{Color: ink, Width: 1}, 1) }))

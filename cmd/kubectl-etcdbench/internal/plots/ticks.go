@@ -18,7 +18,7 @@ type room struct {
 }
 
 // axisRoom is the length that a horizontal axis at least has beside the labels of the vertical one.
-const axisRoom vg.Length = 560
+const axisRoom vg.Length = 240
 
 // across is the room of a horizontal axis, up that of a vertical one.
 func across(length vg.Length) room { return room{length: length, gap: 24, size: widthOf} }

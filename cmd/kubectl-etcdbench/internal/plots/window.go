@@ -38,13 +38,17 @@ func (w window) write(at float64) string {
 	return clock(at)
 }
 
-// newWindow has so many intervals, and at least ends there.
-func newWindow(interval float64, intervals int, end float64, marks []Mark, stalls []bool) window {
+// newWindow has so many intervals, of which the last can be shorter, and at least ends there.
+func newWindow(interval, last float64, intervals int, end float64, marks []Mark, stalls []bool) window {
 	if v, ok := bounded(interval); !ok || v <= 0 {
 		interval = 1
 	}
 	interval = min(interval, 1e9)
-	end = max(interval*float64(intervals), end)
+	whole := float64(intervals)
+	if last > 0 && last < interval && intervals > 0 {
+		whole += last/interval - 1
+	}
+	end = max(interval*whole, end)
 	w := window{interval: interval, intervals: intervals, stalls: stalls, scale: scale{max: max(end, 1e-3)}}
 	for _, m := range marks {
 		if m.At >= 0 && m.At <= end {
@@ -67,6 +71,29 @@ func clock(seconds float64) string {
 
 func (w window) apply(p panel) {
 	w.scale.apply(&p.X, across(axisRoom).ticks(w.scale, w.write))
+}
+
+// kind is what the axis has.
+func (w window) kind() numbers {
+	if w.across != "" {
+		return plainNumbers
+	}
+	return seconds
+}
+
+// spots are values of a line at their times: in the middle of their intervals, or where the line says.
+func (w window) spots(l TimeLine, values []float64) (out []spot) {
+	for i, v := range values {
+		at := (float64(i)*w.interval + min(float64(i+1)*w.interval, w.scale.max)) / 2
+		switch {
+		case l.At != nil && i >= len(l.At):
+			at = math.NaN()
+		case l.At != nil:
+			at = l.At[i]
+		}
+		out = append(out, spot{x: at, y: v})
+	}
+	return out
 }
 
 func (w window) flags() (flags []flag) {

@@ -7,53 +7,78 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/plots"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/render"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/suite"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
-// cellPlots draw the throughput of each cell with its spread over the rounds. A cell without a number has a row, too.
-func cellPlots(s *v1alpha1.EtcdBenchmarkSuite) []Plot {
-	if s.Spec.Search != nil {
-		return nil
-	}
-	bars := plots.Bars{About: plots.About{
-		ID: "cells", Title: "Throughput of each cell",
-		Description: "A bar is the mean of the rounds, the line on it goes from the lowest to the highest round.",
-	}, Unit: plots.PerSecond, Axis: "throughput"}
-	var known []plots.BarRow
-	var unknown []string
-	rows := [][]string{{"cell", "mean", "lowest", "highest", "rounds"}}
-	for _, c := range suite.Cells(s) {
-		values := throughputs(s, c.Name)
-		bar := plots.BarRow{Label: c.Name, Missing: missing(s, c.Name)}
-		row := []string{c.Name, bar.Missing, "–", "–", text.Grouped(len(values))}
-		if len(values) > 0 {
-			bar.Value, bar.Low, bar.High = stat.Mean(values, nil), slices.Min(values), slices.Max(values)
-			bar.Missing, known = "", append(known, bar)
-			row = []string{c.Name, bars.Unit.Text(bar.Value), bars.Unit.Text(bar.Low), bars.Unit.Text(bar.High), row[4]}
-		} else {
-			unknown = append(unknown, c.Name+" ("+bar.Missing+")")
-		}
-		bars.Rows, rows = append(bars.Rows, bar), append(rows, row)
-	}
-	if len(bars.Rows) < 2 || len(known) == 0 {
-		return nil
-	}
-	bars.Description += extremesOf(known, bars.Unit) + finding("Without a number: ", unknown)
-	if n := len(bars.Rows) - maxRows; n > 0 {
-		bars.Description += " The table below also has the other " + text.Grouped(n) + "."
-		bars.Rows = bars.Rows[:maxRows]
-	}
-	return []Plot{{Picture: bars, Rows: rows}}
+// cellFigures are drawn of each cell, beside each other.
+var cellFigures = []struct {
+	id, title, axis string
+	unit            plots.Unit
+	of              func(v1alpha1.SuiteResult) (float64, bool)
+}{
+	{"cells", "Throughput of each cell", "throughput", plots.PerSecond, func(r v1alpha1.SuiteResult) (float64, bool) {
+		v, known := suite.NumberOf(r, v1alpha1.Metric{Type: v1alpha1.MetricThroughput})
+		return v / 1000, known && v >= 0
+	}},
+	{"cells-p99", "p99 of each cell", "p99 of the slowest operation", plots.Microseconds, func(r v1alpha1.SuiteResult) (float64, bool) {
+		v := slowestOf(r)
+		return float64(v.P99Microseconds), v.P99Microseconds > 0 && !v.AtLeast
+	}},
 }
 
-// throughputs are those of the runs of a cell that count and are valid, one per round.
-func throughputs(s *v1alpha1.EtcdBenchmarkSuite, cell string) (out []float64) {
-	throughput := v1alpha1.Metric{Type: v1alpha1.MetricThroughput}
+// cellPlots draw figures of each cell with their spread over the rounds. A cell without a number has a row, too. Of a figure
+// that is equal in all cells, a sentence says so.
+func cellPlots(s *v1alpha1.EtcdBenchmarkSuite) (out []Plot, equal []render.Block) {
+	if s.Spec.Search != nil {
+		return nil, nil
+	}
+	for _, f := range cellFigures {
+		bars := plots.Bars{About: plots.About{
+			ID: f.id, Title: f.title,
+			Description: "A bar is the mean of the rounds, the line on it goes from the lowest to the highest round.",
+		}, Unit: f.unit, Axis: f.axis}
+		var known []plots.BarRow
+		var unknown []string
+		rows := [][]string{{"cell", "mean", "lowest", "highest", "rounds"}}
+		for _, c := range suite.Cells(s) {
+			values := inRounds(s, c.Name, f.of)
+			bar := plots.BarRow{Label: c.Name, Missing: missing(s, c.Name)}
+			row := []string{c.Name, bar.Missing, "–", "–", text.Grouped(len(values))}
+			if len(values) > 0 {
+				bar.Value, bar.Low, bar.High = stat.Mean(values, nil), slices.Min(values), slices.Max(values)
+				bar.Missing, known = "", append(known, bar)
+				row = []string{c.Name, f.unit.Text(bar.Value), f.unit.Text(bar.Low), f.unit.Text(bar.High), row[4]}
+			} else {
+				unknown = append(unknown, c.Name+" ("+bar.Missing+")")
+			}
+			bars.Rows, rows = append(bars.Rows, bar), append(rows, row)
+		}
+		if len(bars.Rows) < 2 || len(known) == 0 {
+			continue
+		}
+		lacks := finding("Without a number: ", unknown)
+		if text := equalText(known, f.unit); text != "" {
+			equal = append(equal, render.Block{Label: f.title + ":", Text: text + lacks})
+			continue
+		}
+		bars.Description += extremesOf(known, f.unit) + lacks
+		if n := len(bars.Rows) - maxRows; n > 0 {
+			bars.Description += " The table below also has the other " + text.Grouped(n) + "."
+			bars.Rows = bars.Rows[:maxRows]
+		}
+		out = append(out, Plot{Picture: bars, Rows: rows})
+	}
+	return out, equal
+}
+
+// inRounds are the values of the runs of a cell that count and are valid, one per round.
+func inRounds(s *v1alpha1.EtcdBenchmarkSuite, cell string, of func(v1alpha1.SuiteResult) (float64, bool)) (out []float64) {
 	for round := int32(1); round <= lastRound(s); round++ {
 		if r, valid := decided(s, cell, round); valid {
-			if v, known := suite.NumberOf(r, throughput); known && v >= 0 {
-				out = append(out, v/1000)
+			if v, known := of(r); known {
+				out = append(out, v)
 			}
 		}
 	}
@@ -62,6 +87,11 @@ func throughputs(s *v1alpha1.EtcdBenchmarkSuite, cell string) (out []float64) {
 
 // missing is why a cell has no number.
 func missing(s *v1alpha1.EtcdBenchmarkSuite, cell string) string {
+	for round := int32(1); round <= lastRound(s); round++ {
+		if _, valid := decided(s, cell, round); valid {
+			return "too few requests"
+		}
+	}
 	if slices.ContainsFunc(s.Status.Results, func(r v1alpha1.SuiteResult) bool { return r.Cell == cell }) {
 		return "no valid run"
 	}

@@ -193,19 +193,17 @@ func perRequest(of func(Run) (float64, bool)) func(Run) (float64, bool) {
 // ofPoints explains the points of clientPlots.
 const ofPoints = "A point is the mean of the rounds; the line through it goes from the lowest round to the highest."
 
-// clientPlots draw figures of a suite over how many clients its runs had.
-func clientPlots(d *Document) (out []Plot) {
+// clientPlots draw figures of a suite over how many clients its runs had. Of a figure that is always equal, a sentence says
+// so.
+func clientPlots(d *Document) (out []Plot, equal []render.Block) {
 	all := seriesOf(d.Suite)
-	if len(all) == 0 {
-		return nil
-	}
 	for _, f := range runFigures {
 		c := plots.Curves{About: plots.About{
 			ID: "clients-" + f.id, Title: f.title + " over clients",
 			Description: f.description,
 		}, Unit: f.unit, Over: "clients"}
 		rows := [][]string{{"series", "clients", "mean", "lowest", "highest", "rounds"}}
-		anyOpen, anyValue := false, false
+		anyOpen, points := false, []plots.BarRow{}
 		for _, of := range all {
 			line := plots.CurveLine{Label: of.label}
 			for _, cell := range of.cells {
@@ -216,13 +214,16 @@ func clientPlots(d *Document) (out []Plot) {
 				p := plots.CurvePoint{At: float64(cell.Load.Load.Clients), Value: stat.Mean(values, nil), Low: slices.Min(values), High: slices.Max(values), Open: open}
 				line.Points = append(line.Points, p)
 				rows = append(rows, []string{of.label, text.Grouped(cell.Load.Load.Clients), f.unit.Text(p.Value), f.unit.Text(p.Low), f.unit.Text(p.High), text.Grouped(len(values))})
-				anyOpen, anyValue = anyOpen || open, anyValue || p.Value > 0
+				anyOpen, points = anyOpen || open, append(points, plots.BarRow{Value: p.Value})
 			}
 			if len(line.Points) > 0 {
 				c.Lines = append(c.Lines, line)
 			}
 		}
-		if !anyValue {
+		if text := equalText(points, f.unit); text != "" || len(points) == 0 {
+			if text != "" {
+				equal = append(equal, render.Block{Label: f.title + ":", Text: text})
+			}
 			continue
 		}
 		if anyOpen {
@@ -230,7 +231,7 @@ func clientPlots(d *Document) (out []Plot) {
 		}
 		out = append(out, Plot{Picture: c, Rows: rows})
 	}
-	return out
+	return out, equal
 }
 
 // valuesOf are those of a figure in the rounds of a cell. open: the numbers of a round cannot be compared.

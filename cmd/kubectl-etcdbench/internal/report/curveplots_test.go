@@ -12,11 +12,15 @@ import (
 )
 
 // overClients is the suite of two targets with a second and a third load, whose runs are those of the first load. Each
-// member of its runs has used half a processor.
+// member of the old target has used half a processor, one of the new target three quarters.
 func overClients(t *testing.T) *Document {
 	t.Helper()
 	d := compared(t, 3, 1.5, func(b *v1alpha1.EtcdBenchmark) {
-		b.Status.Summary.Members = []v1alpha1.MemberSummary{{ID: "a", CPUMillicores: new(int64(500))}, {ID: "b", CPUMillicores: new(int64(500))}}
+		used := int64(500)
+		if strings.HasPrefix(b.Name, "versions-2") {
+			used = 750
+		}
+		b.Status.Summary.Members = []v1alpha1.MemberSummary{{ID: "a", CPUMillicores: &used}, {ID: "b", CPUMillicores: &used}}
 	})
 	d.Suite.Spec.Loads = append(d.Suite.Spec.Loads,
 		v1alpha1.SuiteLoad{Name: "c100", Load: spec.Load{Clients: 100}}, v1alpha1.SuiteLoad{Name: "c1", Load: spec.Load{Clients: 1}})
@@ -44,16 +48,21 @@ func plotOf(t *testing.T, all []Plot, id string) Plot {
 func TestFiguresOverClients(t *testing.T) {
 	d := overClients(t)
 	d.Suite.Status.Results[0].Invalid = "its load generator was a limit (ClientBound)"
-	cpu := plotOf(t, clientPlots(d), "clients-cpu")
+	drawn, equal := clientPlots(d)
+	cpu := plotOf(t, drawn, "clients-cpu")
 	want := [][]string{
 		{"series", "clients", "mean", "lowest", "highest", "rounds"},
-		{"old", "1", "1", "1", "1", "3"}, {"old", "10", "1", "1", "1", "3"}, {"new", "1", "1", "1", "1", "3"}, {"new", "10", "1", "1", "1", "3"},
+		{"old", "1", "1", "1", "1", "3"}, {"old", "10", "1", "1", "1", "3"}, {"new", "1", "1.5", "1.5", "1.5", "3"}, {"new", "10", "1.5", "1.5", "1.5", "3"},
 	}
 	if diff := cmp.Diff(want, cpu.Rows); diff != "" {
 		t.Errorf("the table (-want +got):\n%s", diff)
 	}
 	if !strings.Contains(cpu.Picture.Info().Description, "cannot be compared") {
 		t.Error("the plot does not say that a round cannot be compared")
+	}
+	// A line that is flat says less than a sentence.
+	if len(equal) == 0 || equal[0].Label != "Throughput:" || !strings.HasPrefix(equal[0].Text, "All are equal: 2,020/s") {
+		t.Errorf("found the sentences %+v", equal)
 	}
 }
 
@@ -74,7 +83,8 @@ func TestAFigureThatOneMemberLacksIsNotDrawn(t *testing.T) {
 	for _, r := range d.Runs {
 		r.Object.Status.Summary.Members[1].CPUMillicores = nil
 	}
-	for _, p := range clientPlots(d) {
+	drawn, _ := clientPlots(d)
+	for _, p := range drawn {
 		if strings.HasPrefix(p.Picture.Info().ID, "clients-cpu") {
 			t.Errorf("found %s", p.Picture.Info().ID)
 		}
@@ -86,7 +96,8 @@ func TestSuitesThatAreNotOverClients(t *testing.T) {
 	two := overClients(t)
 	two.Suite.Spec.Loads = two.Suite.Spec.Loads[:2]
 	for name, d := range map[string]*Document{"two": two, "search": searched(t)} {
-		if n := len(clientPlots(d)) + len(bestPlots(d)); n > 0 {
+		drawn, equal := clientPlots(d)
+		if n := len(drawn) + len(equal) + len(bestPlots(d)); n > 0 {
 			t.Errorf("%s: found %d plots", name, n)
 		}
 	}
@@ -113,7 +124,7 @@ func TestMemoryOverRequests(t *testing.T) {
 	own := b.details.Course.Samples["aa01"]
 	own.Values[results.FigureMemoryNowBytes] = []float64{1e6, 2e6, 3e6}
 	b.details.Course.Samples["bb02"] = own
-	points := b.memory()
+	points := b.memory().Points
 	if len(points) < 2 || points[len(points)-1].Value != 6e6 || points[0].At >= points[1].At {
 		t.Errorf("found %+v", points)
 	}

@@ -161,23 +161,34 @@ func kneeFound(k plots.Knee) string {
 // alike is the ratio of two numbers that look equal as bars.
 const alike = 1.01
 
-// extremesOf names the longest and the shortest bar, unless all look equal.
-func extremesOf(rows []plots.BarRow, unit plots.Unit) string {
-	if len(rows) == 0 {
+// equalText says that all of several bars look equal; it is empty if they do not.
+func equalText(rows []plots.BarRow, unit plots.Unit) string {
+	if len(rows) < 2 {
 		return ""
 	}
-	byValue := func(a, b plots.BarRow) int { return cmp.Compare(a.Value, b.Value) }
-	low, high := slices.MinFunc(rows, byValue), slices.MaxFunc(rows, byValue)
+	low, high := lowestOf(rows), highestOf(rows)
 	least, most := unit.Text(low.Value), unit.Text(high.Value)
 	switch {
-	case len(rows) == 1:
-		return ""
 	case least == most:
-		return " All are equal: " + most + "."
+		return "All are equal: " + most + "."
 	case high.Value <= alike*low.Value:
-		return fmt.Sprintf(" All are nearly equal: %s to %s.", least, most)
+		return fmt.Sprintf("All are nearly equal: %s to %s.", least, most)
 	}
-	out := fmt.Sprintf(" Highest: %s, %s. Lowest: %s, %s.", high.Label, most, low.Label, least)
+	return ""
+}
+
+func lowestOf(rows []plots.BarRow) plots.BarRow  { return slices.MinFunc(rows, byValue) }
+func highestOf(rows []plots.BarRow) plots.BarRow { return slices.MaxFunc(rows, byValue) }
+
+func byValue(a, b plots.BarRow) int { return cmp.Compare(a.Value, b.Value) }
+
+// extremesOf names the longest and the shortest of several bars.
+func extremesOf(rows []plots.BarRow, unit plots.Unit) string {
+	if len(rows) < 2 {
+		return ""
+	}
+	low, high := lowestOf(rows), highestOf(rows)
+	out := fmt.Sprintf(" Highest: %s, %s. Lowest: %s, %s.", high.Label, unit.Text(high.Value), low.Label, unit.Text(low.Value))
 	if overlap(rows) {
 		out += " But the lines of all bars overlap: the rounds of one cell differ as much as the cells do."
 	}

@@ -5,8 +5,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"time"
 
-	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/plots"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
@@ -83,11 +83,12 @@ func bestPlots(d *Document) (out []Plot) {
 			if b.details.Course == nil {
 				continue
 			}
-			line := plots.CurveLine{Label: b.label, Points: g.of(b)}
+			line := g.of(b)
+			line.Label = b.label
 			for _, p := range line.Points {
 				rows = append(rows, []string{b.label, plots.Count.Text(p.At), g.unit.Text(p.Value)})
 			}
-			if len(line.Points) > 1 {
+			if len(line.Points) >= fewestPoints {
 				c.Lines = append(c.Lines, line)
 			}
 		}
@@ -102,44 +103,64 @@ func bestPlots(d *Document) (out []Plot) {
 var growths = []struct {
 	id, title, description string
 	unit                   plots.Unit
-	of                     func(bestRun) []plots.CurvePoint
+	of                     func(bestRun) plots.CurveLine
 }{
-	{"throughput", "Throughput", "Successful requests per second.", plots.PerSecond, func(b bestRun) []plots.CurvePoint {
-		return b.intervals(func(c render.Intervals, i int) float64 { return float64(c.Points[i].Succeeded) / c.Length.Seconds() })
+	{"throughput", "Throughput", "Successful requests per second.", plots.PerSecond, func(b bestRun) plots.CurveLine {
+		return b.trended(func(c render.Intervals, last time.Duration, from, to int) float64 {
+			return perSecond(c, last, from, to, func(p results.Point) uint64 { return p.Succeeded })
+		})
 	}},
-	{"p50", "Median latency", "Of the requests that ended in each interval.", plots.Microseconds, func(b bestRun) []plots.CurvePoint {
-		return b.intervals(func(c render.Intervals, i int) float64 { return c.Percentile(i, spec.StatisticP50) })
+	{"p50", "Median latency", "Of the requests that ended in each interval.", plots.Microseconds, func(b bestRun) plots.CurveLine {
+		return b.trended(func(c render.Intervals, _ time.Duration, from, to int) float64 { return medianOf(c, from, to) })
 	}},
-	{"tail", "Tail of latency", "p99 of the requests that ended in each interval; p90 where they are few.", plots.Microseconds, func(b bestRun) []plots.CurvePoint {
-		return b.intervals(func(c render.Intervals, i int) float64 { return c.Percentile(i, c.Tail) })
+	{"tail", "Tail of latency", "p99 of the requests that ended in each interval; p90 where they are few.", plots.Microseconds, func(b bestRun) plots.CurveLine {
+		return b.intervals(func(c render.Intervals, _ time.Duration, i int) float64 { return c.Percentile(i, c.Tail) })
 	}},
 	{"memory", "Resident memory of all members", "As for the highest memory above.", plots.Bytes, bestRun.memory},
 }
 
+// course is that of the run with the end of its window, and the length of that.
+func (b bestRun) course() (render.Intervals, time.Duration) {
+	return courseOf(b.run, b.details).WithRest()
+}
+
 // intervals are the values of the run's intervals, at how many requests had succeeded at their end.
-func (b bestRun) intervals(value func(render.Intervals, int) float64) (points []plots.CurvePoint) {
-	c, sum := courseOf(b.run, b.details), 0.0
+func (b bestRun) intervals(value func(c render.Intervals, last time.Duration, i int) float64) (line plots.CurveLine) {
+	c, last := b.course()
+	sum := 0.0
 	for i, p := range c.Points {
 		sum += float64(p.Succeeded)
-		if v := value(c, i); !math.IsNaN(v) && sum > 0 {
-			points = append(points, plots.CurvePoint{At: sum, Value: v})
+		if v := value(c, last, i); !math.IsNaN(v) && sum > 0 {
+			line.Points = append(line.Points, plots.CurvePoint{At: sum, Value: v})
 		}
 	}
-	return points
+	return line
+}
+
+// trended also has the value of some neighbouring intervals together. Without a value for each interval, it has no trend.
+func (b bestRun) trended(value func(c render.Intervals, last time.Duration, from, to int) float64) plots.CurveLine {
+	line := b.intervals(func(c render.Intervals, last time.Duration, i int) float64 { return value(c, last, i, i+1) })
+	c, last := b.course()
+	if len(line.Points) == len(c.Points) {
+		line.Trend = trendOf(len(c.Points), func(from, to int) float64 { return value(c, last, from, to) })
+	}
+	return line
 }
 
 // together is how far apart the samples of members may be that were taken together, in seconds.
 const together = 1
 
 // memory adds up what the members had at each sample of the first one.
-func (b bestRun) memory() (points []plots.CurvePoint) {
-	c := courseOf(b.run, b.details)
+func (b bestRun) memory() (line plots.CurveLine) {
+	c, last := b.course()
 	var lines []plots.TimeLine
-	for _, s := range b.details.Course.Samples {
-		lines = append(lines, gauge(s, results.FigureMemoryNowBytes))
+	for _, id := range slices.Sorted(maps.Keys(b.details.Course.Samples)) {
+		if s := b.details.Course.Samples[id]; s != nil {
+			lines = append(lines, gauge(s, results.FigureMemoryNowBytes))
+		}
 	}
 	if len(lines) == 0 || c.Length <= 0 {
-		return nil
+		return line
 	}
 	for i := range lines[0].At {
 		at, sum := lines[0].At[i], 0.0
@@ -151,17 +172,21 @@ func (b bestRun) memory() (points []plots.CurvePoint) {
 			}
 			sum += v
 		}
-		if n := succeededUntil(c, at); !math.IsNaN(sum) && n > 0 {
-			points = append(points, plots.CurvePoint{At: n, Value: sum})
+		if n := succeededUntil(c, last, at); !math.IsNaN(sum) && n > 0 {
+			line.Points = append(line.Points, plots.CurvePoint{At: n, Value: sum})
 		}
 	}
-	return points
+	return line
 }
 
 // succeededUntil is how many requests had succeeded at a second of the window.
-func succeededUntil(c render.Intervals, at float64) (n float64) {
+func succeededUntil(c render.Intervals, last time.Duration, at float64) (n float64) {
 	for i, p := range c.Points {
-		share := at/c.Length.Seconds() - float64(i)
+		length := c.Length.Seconds()
+		share := at/length - float64(i)
+		if i == len(c.Points)-1 {
+			share *= length / last.Seconds()
+		}
 		n += max(0, min(share, 1)) * float64(p.Succeeded)
 	}
 	return n

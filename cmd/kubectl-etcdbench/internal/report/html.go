@@ -8,7 +8,9 @@ import (
 	"encoding/base64"
 	"fmt"
 	"html/template"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/plots"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/render"
@@ -25,21 +27,37 @@ const (
 //go:embed page.css
 var pageStyle string
 
+//go:embed page.js
+var pageScript string
+
 //go:embed page.tmpl
 var pageTemplate string
 
 var page = template.Must(template.New("page").Parse(pageTemplate))
 
-// HTML writes the page as one file that needs no network and no scripts. Details of runs for which it has no room are
-// named with the command that shows them.
+// HTML writes the page as one file that needs no network. Its script makes plots answer to the pointer; without it, the page
+// shows the same. Details of runs for which it has no room are named with the command that shows them.
 func HTML(d *Document) ([]byte, error) { return PageHTML(d.Page(), d.Tool) }
 
 // PageHTML writes a page that the version of a tool has made.
 func PageHTML(p Page, tool string) ([]byte, error) {
 	p, style := cleaned(p), "\n"+pageStyle+plots.Styles()
-	digest := sha256.Sum256([]byte(style))
-	view := pageView{Page: p, Tool: tool, Mark: p.State.mark(), Style: template.CSS(style), StyleDigest: base64.StdEncoding.EncodeToString(digest[:])}
-	size := len(style) + len(p.Manifest)
+	script := "\n" + pageScript
+	view := pageView{
+		Page: p, Tool: tool, Style: template.CSS(style), StyleDigest: digestOf(style), Script: template.JS(script), ScriptDigest: digestOf(script),
+		Judged: []judgedView{viewOfJudgement(&Judgement{Title: "Verdict", State: p.State, Words: p.Verdict, Why: append(sentences(p.Why...), p.Objectives...)}, "verdict")},
+	}
+	if p.Client != nil {
+		view.Judged = append(view.Judged, viewOfJudgement(p.Client, "client"))
+	}
+	lead, err := sectionHTML(Section{ID: "lead", Title: "The numbers of all runs", Blocks: p.Lead})
+	if err != nil {
+		return nil, err
+	}
+	if len(p.Lead) > 0 {
+		view.Lead = template.HTML(lead)
+	}
+	size := len(style) + len(script) + len(p.Manifest)
 	for _, s := range p.Sections {
 		written, err := sectionHTML(s)
 		if err != nil {
@@ -65,6 +83,12 @@ func PageHTML(p Page, tool string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
+// digestOf is how a policy allows one style sheet or script, and no other.
+func digestOf(s string) string {
+	digest := sha256.Sum256([]byte(s))
+	return base64.StdEncoding.EncodeToString(digest[:])
+}
+
 func sectionHTML(s Section) (string, error) {
 	var out strings.Builder
 	if err := page.ExecuteTemplate(&out, "section", viewOf(s, "")); err != nil {
@@ -82,15 +106,32 @@ func (s Section) withFewerPlots() Section {
 
 // pageView is what the template needs of a page.
 type pageView struct {
-	Page       Page
-	Tool, Mark string
-	Style      template.CSS
-	// StyleDigest allows this style sheet and no other style.
-	StyleDigest string
-	Sections    []template.HTML
-	Omitted     []string
+	Page                      Page
+	Tool                      string
+	Style                     template.CSS
+	Script                    template.JS
+	StyleDigest, ScriptDigest string
+	Lead                      template.HTML
+	Judged                    []judgedView
+	Sections                  []template.HTML
+	Omitted                   []string
 	// Commands: Omitted are commands, and not names.
 	Commands bool
+}
+
+type judgedView struct {
+	ID, Title, Mark, Words string
+	State                  State
+	Why                    []blockView
+}
+
+func viewOfJudgement(j *Judgement, id string) judgedView {
+	words := clean(j.Words)
+	v := judgedView{ID: id, Title: j.Title, Mark: j.State.mark(), Words: strings.ToUpper(words[:min(len(words), 1)]) + words[min(len(words), 1):], State: j.State}
+	for _, b := range j.Why {
+		v.Why = append(v.Why, viewOfBlock(j.Title, b))
+	}
+	return v
 }
 
 type sectionView struct {
@@ -121,11 +162,14 @@ type tableView struct {
 	Name   string
 	Header []cellView
 	Rows   [][]cellView
+	// Wide tables have a block for each row where the window is narrow. Those of a few columns have one head for all.
+	Wide, Few bool
 }
 
+// cellView is a cell. Long ones wrap. Label is the head of its column.
 type cellView struct {
-	Text string
-	Left bool
+	Text, Label string
+	Left, Long  bool
 }
 
 // viewOf returns what the template needs of a section. above is the title of the section that it is a part of.
@@ -196,6 +240,7 @@ func tableOf(name string, rows [][]string, left int) *tableView {
 	for _, row := range rows {
 		width = max(width, len(row))
 	}
+	t := &tableView{Name: name, Wide: isWide(rows, left), Few: width <= fewColumns}
 	cells := func(row []string) []cellView {
 		out := make([]cellView, width)
 		for i := range out {
@@ -203,14 +248,46 @@ func tableOf(name string, rows [][]string, left int) *tableView {
 			if i < len(row) {
 				out[i].Text = clean(row[i])
 			}
+			out[i].Long = i > 0 && slices.ContainsFunc(rows[1:], func(row []string) bool { return i < len(row) && utf8.RuneCountInString(row[i]) > longCell })
+			if t.Wide && !t.Few && i > 0 && i < len(rows[0]) && out[i].Text != "" {
+				out[i].Label = clean(rows[0][i])
+			}
 		}
 		return out
 	}
-	t := &tableView{Name: name, Header: cells(rows[0])}
+	t.Header = cells(rows[0])
 	for _, row := range rows[1:] {
 		t.Rows = append(t.Rows, cells(row))
 	}
 	return t
+}
+
+const (
+	// longCell is how many characters a cell has on one line.
+	longCell = 24
+	// narrowest is how many characters fit into a window of 360 pixels, and cellGap how many the space around a cell takes.
+	narrowest, cellGap = 38, 3
+	// fewColumns fit beside each other under the name of a row.
+	fewColumns = 4
+)
+
+// isWide reports whether a telephone has no room for a table. The name of a row can wrap.
+func isWide(rows [][]string, left int) bool {
+	const least = 12
+	total := 0
+	for i := range rows[0] {
+		widest := 0
+		for _, row := range rows {
+			if i < len(row) {
+				widest = max(widest, utf8.RuneCountInString(row[i]))
+			}
+		}
+		if i == 0 && left > 0 {
+			widest = min(widest, least)
+		}
+		total += min(widest, longCell) + cellGap
+	}
+	return total > narrowest
 }
 
 // cleaned is the page without characters that are not printed or that change the direction of text around them.
@@ -218,6 +295,9 @@ func cleaned(p Page) Page {
 	p.Title, p.Verdict = clean(p.Title), clean(p.Verdict)
 	for i := range p.Why {
 		p.Why[i] = clean(p.Why[i])
+	}
+	for i, t := range p.Tiles {
+		p.Tiles[i] = Tile{clean(t.Name), clean(t.Value), clean(t.Note)}
 	}
 	for i := range p.Facts {
 		p.Facts[i] = Fact{clean(p.Facts[i].Name), clean(p.Facts[i].Value)}

@@ -19,8 +19,22 @@ const lastLine = 200
 func (p Page) Markdown() []byte {
 	var out strings.Builder
 	fmt.Fprintf(&out, "## %s %s\n\n%s\n\n", p.State.emoji(), escape(p.Verdict), paragraph(p.Title))
+	out.WriteString(sectionMarkdown(Section{Title: "The numbers of all runs", Blocks: p.Lead}))
+	for _, t := range p.Tiles {
+		fmt.Fprintf(&out, "- **%s**: %s (%s)\n", escape(t.Name), escape(t.Value), escape(t.Note))
+	}
+	out.WriteString("\n")
 	for _, why := range p.Why {
 		fmt.Fprintf(&out, "%s\n\n", paragraph(why))
+	}
+	for _, b := range p.Objectives {
+		out.WriteString(blockMarkdown(b))
+	}
+	if p.Client != nil {
+		fmt.Fprintf(&out, "**%s**: %s\n\n", escape(p.Client.Title), escape(p.Client.Words))
+		for _, b := range p.Client.Why {
+			out.WriteString(blockMarkdown(b))
+		}
 	}
 	for _, f := range p.Facts {
 		fmt.Fprintf(&out, "- **%s**: %s\n", escape(f.Name), escape(f.Value))

@@ -5,18 +5,25 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/plots"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/render"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// memberPlots draw what the members reported over the window, one plot per figure with a line per member.
-func memberPlots(prefix string, run *v1alpha1.EtcdBenchmark, d benchmark.Detail) (out []Plot) {
+// fewestPoints is how many points a line over time needs: fewer look like an empty plot.
+const fewestPoints = 3
+
+// memberPlots draw what the members reported over the window, one plot per figure with a line per member. A sentence names
+// the figures that were read too few times.
+func memberPlots(prefix string, run *v1alpha1.EtcdBenchmark, d benchmark.Detail) (out []Plot, lacks []render.Block) {
 	if d.Course == nil {
-		return nil
+		return nil, nil
 	}
+	var short []string
 	meanOf := func(t results.Timer) func(*results.Samples) plots.TimeLine {
 		return func(s *results.Samples) plots.TimeLine { return means(s, t) }
 	}
@@ -34,15 +41,19 @@ func memberPlots(prefix string, run *v1alpha1.EtcdBenchmark, d benchmark.Detail)
 		{"memory", "Resident memory", plots.Bytes, greatest(results.FigureMemoryNowBytes)},
 		{"database", "Database size", plots.Bytes, greatest(results.FigureDatabaseNowBytes)},
 	} {
-		about := plots.About{ID: prefix + "members-" + f.id, Title: f.title, Description: "A line per member over the measured window, as the member reported it."}
-		if p, some := memberPlot(about, run, d, f.unit, f.read); some {
+		about := plots.About{ID: prefix + "members-" + f.id, Title: f.title, Description: "As the members reported it."}
+		switch p, points := memberPlot(about, run, d, f.unit, f.read); {
+		case points >= fewestPoints:
 			out = append(out, p)
+		case points > 0:
+			short = append(short, strings.ToLower(f.title[:1])+f.title[1:])
 		}
 	}
-	return out
+	return out, sentences(strings.TrimSpace(finding("Read too few times for a plot: ", short)))
 }
 
-func memberPlot(about plots.About, run *v1alpha1.EtcdBenchmark, d benchmark.Detail, unit plots.Unit, read func(*results.Samples) plots.TimeLine) (Plot, bool) {
+// memberPlot also returns the most points that a line has.
+func memberPlot(about plots.About, run *v1alpha1.EtcdBenchmark, d benchmark.Detail, unit plots.Unit, read func(*results.Samples) plots.TimeLine) (p Plot, points int) {
 	var lines []plots.TimeLine
 	for _, id := range slices.Sorted(maps.Keys(d.Course.Samples)) {
 		s := d.Course.Samples[id]
@@ -51,16 +62,16 @@ func memberPlot(about plots.About, run *v1alpha1.EtcdBenchmark, d benchmark.Deta
 		}
 		line := read(s)
 		line.Label = memberName(run, id)
-		if slices.ContainsFunc(line.Values, func(v float64) bool { return !math.IsNaN(v) }) {
-			lines = append(lines, line)
+		if n := len(slices.DeleteFunc(slices.Clone(line.Values), math.IsNaN)); n > 0 {
+			lines, points = append(lines, line), max(points, n)
 		}
 	}
 	if len(lines) == 0 {
-		return Plot{}, false
+		return Plot{}, 0
 	}
 	slices.SortStableFunc(lines, func(a, b plots.TimeLine) int { return cmp.Compare(a.Label, b.Label) })
 	about.Description += rangesOf(lines, unit)
-	return Plot{Picture: plots.OverTime{About: about, Lines: lines, Unit: unit, Marks: marksOf(run)}, Rows: memberRows(lines, unit)}, true
+	return Plot{Picture: plots.OverTime{About: about, Lines: lines, Unit: unit, Marks: marksOf(run)}, Rows: memberRows(lines, unit)}, points
 }
 
 // memberRows have a column of times for each line, because members are not read at the same time; or one column, if they
@@ -161,4 +172,52 @@ func means(s *results.Samples, timer results.Timer) (line plots.TimeLine) {
 		line.At, line.Values = append(line.At, s.At[last].Seconds()), append(line.Values, mean)
 	})
 	return line
+}
+
+// sideBySide makes one table with a column for each member of tables with a row for each, if there are few.
+func sideBySide(blocks []render.Block) (out []render.Block) {
+	const most = 6
+	var joined *render.Block
+	for _, b := range blocks {
+		if len(b.Rows) < 2 || b.Rows[0][0] != "MEMBER" || len(b.Rows)-1 > most {
+			out = append(out, b)
+			continue
+		}
+		if joined == nil {
+			out = append(out, render.Block{Part: b.Part, Rows: [][]string{{""}}, Left: 1})
+			joined = &out[len(out)-1]
+		}
+		joined.Rows = besides(joined.Rows, b.Rows)
+	}
+	return out
+}
+
+// besides adds the columns of a table with a row for each member as rows to one with a column for each.
+func besides(rows, table [][]string) [][]string {
+	column := func(name string) int {
+		at := slices.Index(rows[0], name)
+		if at < 0 {
+			at, rows[0] = len(rows[0]), append(rows[0], name)
+		}
+		return at
+	}
+	for i := 1; i < len(table[0]); i++ {
+		name := table[0][i]
+		if name == "P99" {
+			// That of the figure before it.
+			name = table[0][i-1] + " P99"
+		}
+		row := []string{name}
+		for _, of := range table[1:] {
+			at := column(of[0])
+			for len(row) <= at {
+				row = append(row, "")
+			}
+			if i < len(of) {
+				row[at] = of[i]
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
 }

@@ -35,7 +35,14 @@ type Page struct {
 	// Verdict is a few words, Why the sentences below them.
 	Verdict string
 	Why     []string
-	Facts   []Fact
+	// Tiles are the numbers to read first; of several runs, Lead is a table.
+	Tiles []Tile
+	Lead  []render.Block
+	// Objectives are a table beside the verdict.
+	Objectives []render.Block
+	// Client is what decides whether the numbers can be used; nil if that is not known.
+	Client *Judgement
+	Facts  []Fact
 	// Sections are the parts. Those of single runs are folded, and are left out first.
 	Sections []Section
 	// Manifest is what was run, as YAML. Several runs have several documents.

@@ -22,7 +22,12 @@ func runPage(d *Document, r Run) Page {
 	p := Page{Title: "EtcdBenchmark " + fullName(run.Namespace, run.Name), Manifest: runManifest(run), Repeat: d.repeat(benchmarkFile, run.ObjectMeta, run, nil)}
 	p.State, p.Verdict, p.Why = verdictOfRun(run)
 	blocks := render.RunBlocks(run)
+	p.Tiles, p.Client = tilesOfRun(run), generatorOf(run, blocks)
 	p.Facts = append(labelled(of(blocks, render.PartHeader)), when(run)...)
+	if p.Client != nil {
+		p.Facts = slices.DeleteFunc(p.Facts, func(f Fact) bool { return f.Name == "valid" })
+	}
+	p.Objectives = of(blocks, render.PartObjectives)
 	p.add(runSections("", r, blocks)...)
 	return p
 }
@@ -30,21 +35,31 @@ func runPage(d *Document, r Run) Page {
 // runSections are the parts of a run. prefix makes their IDs unique in a page with several runs.
 func runSections(prefix string, r Run, blocks []render.Block) []Section {
 	run, d := r.Object, r.detail()
-	course := courseOf(run, d)
+	course, courseLacks := coursePlots(prefix, run, courseOf(run, d))
+	members, memberLacks := memberPlots(prefix, run, d)
 	return []Section{
-		{ID: prefix + "objectives", Title: "Objectives", Blocks: of(blocks, render.PartObjectives)},
-		{ID: prefix + "numbers", Title: "Latency and throughput", Blocks: of(blocks, render.PartNumbers), Plots: spectra(prefix, run, d)},
-		{ID: prefix + "course", Title: "Over time", Plots: coursePlots(prefix, run, course)},
-		{ID: prefix + "limits", Title: "What was the limit", Blocks: append(of(blocks, render.PartLimits), of(blocks, render.PartEvidence)...)},
-		{ID: prefix + "members", Title: "Members of the target", Blocks: of(blocks, render.PartMembers), Plots: memberPlots(prefix, run, d)},
+		{ID: prefix + "numbers", Title: "Latency and throughput", Blocks: append(of(blocks, render.PartNumbers), courseLacks...), Plots: append(course, spectra(prefix, run, d)...)},
+		{ID: prefix + "limits", Title: "Where the time went", Blocks: withoutFirstHeading(of(blocks, render.PartEvidence))},
+		{ID: prefix + "members", Title: "Members of the target", Blocks: append(sideBySide(of(blocks, render.PartMembers)), memberLacks...), Plots: members},
 		{ID: prefix + "requests", Title: "Requests", Blocks: of(blocks, render.PartRequests)},
-		{ID: prefix + "warnings", Title: "Warnings", Blocks: of(blocks, render.PartWarnings)},
 	}
+}
+
+// withoutFirstHeading is for blocks whose heading is that of their section.
+func withoutFirstHeading(blocks []render.Block) []render.Block {
+	if len(blocks) > 0 && blocks[0].Heading {
+		return blocks[1:]
+	}
+	return blocks
 }
 
 // runParts are the parts of a run that have something to show, in a page with several runs.
 func runParts(id string, r Run, blocks []render.Block) []Section {
-	return slices.DeleteFunc(runSections(id+"-", r, blocks), Section.isEmpty)
+	first := []Section{
+		{ID: id + "-objectives", Title: "Objectives", Blocks: of(blocks, render.PartObjectives)},
+		{ID: id + "-validity", Title: "Load generator", Blocks: validity(blocks)},
+	}
+	return slices.DeleteFunc(append(first, runSections(id+"-", r, blocks)...), Section.isEmpty)
 }
 
 // verdictOfRun says in words how a run ended and what that means. Its state is that of the exit status.

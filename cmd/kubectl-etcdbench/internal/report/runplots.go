@@ -24,49 +24,119 @@ func courseOf(run *v1alpha1.EtcdBenchmark, d benchmark.Detail) render.Intervals 
 	return render.IntervalsOf(d.Course, time.Duration(run.Status.Summary.DurationMicroseconds)*time.Microsecond)
 }
 
-func coursePlots(prefix string, run *v1alpha1.EtcdBenchmark, c render.Intervals) []Plot {
-	if len(c.Points) == 0 {
-		return nil
+// coursePlots draw throughput and latency over the window. A sentence says if it is too short for that.
+func coursePlots(prefix string, run *v1alpha1.EtcdBenchmark, whole render.Intervals) (out []Plot, lacks []render.Block) {
+	c, last := whole.WithRest()
+	if len(c.Points) < fewestPoints {
+		if len(c.Points) > 0 || run.Status.Summary != nil && run.Status.Summary.MeasuredRequests > 0 {
+			lacks = sentences("There were too few requests for plots over time.")
+		}
+		return nil, lacks
 	}
-	marks, length := marksOf(run), c.Length.Seconds()
-	var succeeded, failed, p50, tail []float64
-	anyFailed := false
-	for i, p := range c.Points {
-		succeeded, failed = append(succeeded, float64(p.Succeeded)/length), append(failed, float64(p.Failed)/length)
-		p50, tail = append(p50, c.Percentile(i, spec.StatisticP50)), append(tail, c.Percentile(i, c.Tail))
-		anyFailed = anyFailed || p.Failed > 0
+	o := plots.OverTime{Interval: c.Length.Seconds(), Last: last.Seconds(), Marks: marksOf(run), Stalls: c.Stalled, Unit: plots.PerSecond}
+	anyFailed := slices.ContainsFunc(c.Points, func(p results.Point) bool { return p.Failed > 0 })
+	rate := func(of func(results.Point) uint64) func(from, to int) float64 {
+		return func(from, to int) float64 { return perSecond(c, last, from, to, of) }
 	}
-	lines := []plots.TimeLine{{Label: "succeeded", Values: succeeded}}
+	o.Lines = []plots.TimeLine{trended("succeeded", c, rate(func(p results.Point) uint64 { return p.Succeeded }))}
 	if anyFailed {
-		lines = append(lines, plots.TimeLine{Label: "failed", Values: failed})
+		o.Lines = append(o.Lines, each("failed", c, func(i int) float64 { return rate(func(p results.Point) uint64 { return p.Failed })(i, i+1) }))
 	}
-	out := []Plot{{
-		Picture: plots.OverTime{
-			About: plots.About{
-				ID: prefix + "throughput", Title: "Requests per second",
-				Description: fmt.Sprintf("Responses per second over the measured window, in intervals of %g s.", length) + rangesOf(lines, plots.PerSecond),
-			},
-			Interval: length, Lines: lines, Unit: plots.PerSecond, Marks: marks, Stalls: c.Stalled,
-		},
-		Rows: timeRows(length, lines, plots.PerSecond),
-	}}
+	o.About = plots.About{
+		ID: prefix + "throughput", Title: "Requests per second",
+		Description: fmt.Sprintf("In intervals of %g s.", o.Interval) + rangesOf(ofWhole(o.Lines, whole), plots.PerSecond),
+	}
+	out = append(out, Plot{Picture: o, Rows: timeRows(o.Interval, o.Lines, o.Unit)})
 	bands := bandsOf(c)
 	if len(bands) == 0 {
-		return out
+		return out, nil
 	}
-	percentiles := []plots.TimeLine{{Label: "p50", Values: p50}, {Label: percentileName(c.Tail), Values: tail}}
-	return append(out, Plot{
-		Picture: plots.Heatmap{
-			About: plots.About{
-				ID: prefix + "heatmap", Title: "Latency over time",
-				Description: "Each column is an interval; the colour of a cell says how many of its requests have " +
-					"this latency (see the key). The lines are p50 and " + percentileName(c.Tail) + ", the highest percentile for which " +
-					"the intervals have enough requests." + rangesOf(percentiles, plots.Microseconds),
-			},
-			Interval: length, Bands: bands, Lines: percentiles, Marks: marks, Stalls: c.Stalled,
-		},
-		Rows: timeRows(length, percentiles, plots.Microseconds),
-	})
+	tail := percentileName(c.Tail)
+	o.Unit, o.Lines = plots.Microseconds, []plots.TimeLine{
+		trended("p50", c, func(from, to int) float64 { return medianOf(c, from, to) }),
+		each(tail, c, func(i int) float64 { return c.Percentile(i, c.Tail) }),
+		each("longest", c, func(i int) float64 { return longestIn(c.Points[i]) }),
+	}
+	o.About = plots.About{
+		ID: prefix + "latency", Title: "Latency over time",
+		Description: "A " + tail + " is shown where an interval has enough requests." + rangesOf(ofWhole(o.Lines, whole), plots.Microseconds),
+	}
+	out = append(out, Plot{Picture: o, Rows: timeRows(o.Interval, o.Lines, o.Unit)})
+	heat := plots.Heatmap{
+		About:    plots.About{ID: prefix + "heatmap", Title: "Distribution of latency over time", Description: "The more requests a cell has, the more it stands out."},
+		Interval: o.Interval, Last: o.Last, Bands: bands, Marks: o.Marks, Stalls: o.Stalls,
+	}
+	return append(out, Plot{Picture: heat}), nil
+}
+
+// ofWhole are lines without the end of the window, whose time is too short for a lowest or highest value.
+func ofWhole(lines []plots.TimeLine, whole render.Intervals) []plots.TimeLine {
+	out := slices.Clone(lines)
+	for i := range out {
+		out[i].Values = out[i].Values[:len(whole.Points)]
+	}
+	return out
+}
+
+// each is a line with a value for each interval.
+func each(label string, c render.Intervals, value func(i int) float64) (line plots.TimeLine) {
+	line.Label = label
+	for i := range c.Points {
+		line.Values = append(line.Values, value(i))
+	}
+	return line
+}
+
+// trended is a line whose trend has the value of some neighbouring intervals together.
+func trended(label string, c render.Intervals, value func(from, to int) float64) plots.TimeLine {
+	line := each(label, c, func(i int) float64 { return value(i, i+1) })
+	line.Trend = trendOf(len(c.Points), value)
+	return line
+}
+
+// trendOf is none if there are few intervals.
+func trendOf(intervals int, value func(from, to int) float64) (trend []float64) {
+	const fewest, part = 12, 12
+	if intervals < fewest {
+		return nil
+	}
+	half := intervals / part
+	for i := range intervals {
+		trend = append(trend, value(max(0, i-half), min(i+half+1, intervals)))
+	}
+	return trend
+}
+
+// perSecond is a rate over neighbouring intervals. The last one can be shorter.
+func perSecond(c render.Intervals, last time.Duration, from, to int, of func(results.Point) uint64) float64 {
+	var n uint64
+	for _, p := range c.Points[from:to] {
+		n += of(p)
+	}
+	length := time.Duration(to-from) * c.Length
+	if to == len(c.Points) {
+		length += last - c.Length
+	}
+	return float64(n) / length.Seconds()
+}
+
+// medianOf is the median of the requests of neighbouring intervals: medians are not averaged.
+func medianOf(c render.Intervals, from, to int) float64 {
+	var all results.Histogram
+	for i := from; i < min(to, len(c.Columns)); i++ {
+		all.Merge(&c.Columns[i])
+	}
+	if v, known := all.Quantile(results.QuantileOf(spec.StatisticP50)); known {
+		return float64(v.Microseconds())
+	}
+	return math.NaN()
+}
+
+func longestIn(p results.Point) float64 {
+	if p.Succeeded == 0 {
+		return math.NaN()
+	}
+	return float64(p.Longest.Microseconds())
 }
 
 // bandsOf are the latency bands of a heatmap: two for each doubling if all columns are fine enough, at most maxBands.

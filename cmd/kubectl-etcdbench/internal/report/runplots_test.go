@@ -48,7 +48,8 @@ func TestThePageAgreesWithTheTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	var page strings.Builder
-	for _, p := range coursePlots("", run.Object, courseOf(run.Object, benchmark.Detail{Course: &course})) {
+	drawn, _ := coursePlots("", run.Object, courseOf(run.Object, benchmark.Detail{Course: &course}))
+	for _, p := range drawn {
 		page.WriteString(p.Picture.Info().Description)
 	}
 	for row, line := range map[string]string{"throughput": "succeeded", "p50 latency": "p50", "p90 latency": "p90"} {

@@ -24,10 +24,10 @@ func runsPage(d *Document) Page {
 		manifests = append(manifests, runManifest(r.Object))
 	}
 	p.Manifest = strings.Join(manifests, "---\n")
+	p.Lead, p.Client = numbersOf(runs), comparable(runs)
 	p.add(
-		Section{ID: "numbers", Title: "Latency and throughput", Blocks: numbersOf(runs), Plots: overlaid(runs)},
+		Section{ID: "numbers", Title: "Latency", Plots: overlaid(runs)},
 		Section{ID: "differences", Title: "What differs in their manifests", Blocks: differences(runs)},
-		Section{ID: "warnings", Title: "Warnings", Blocks: perRun(runs, warningsOf)},
 	)
 	for i, r := range runs {
 		blocks := render.RunBlocks(r.Object)
@@ -44,15 +44,27 @@ func runsPage(d *Document) Page {
 func numbersOf(runs []Run) []render.Block {
 	var named []render.NamedRun
 	for _, r := range runs {
-		named = append(named, render.NamedRun{Name: r.label(), Run: r.Object})
+		_, words, _ := verdictOfRun(r.Object)
+		named = append(named, render.NamedRun{Name: r.label(), Verdict: words, Run: r.Object})
 	}
-	return append(render.RunsBlocks(named), perRun(runs, func(run *v1alpha1.EtcdBenchmark) []string {
-		_, words, _ := verdictOfRun(run)
+	return render.RunsBlocks(named)
+}
+
+// comparable says of how many runs the numbers can be compared, why not of the others, and what they warn of.
+func comparable(runs []Run) *Judgement {
+	invalid := perRun(runs, func(run *v1alpha1.EtcdBenchmark) []string {
 		if why := compare.WhyInvalid(run); why != "" {
-			return []string{fmt.Sprintf("%s. Its numbers cannot be compared: %s.", words, why)}
+			return []string{"The numbers cannot be compared: " + why + "."}
 		}
-		return []string{words + "."}
-	})...)
+		return nil
+	})
+	counted := 0
+	for _, r := range runs {
+		if compare.WhyInvalid(r.Object) == "" {
+			counted++
+		}
+	}
+	return counting("Runs that count", counted, len(runs), append(invalid, perRun(runs, warningsOf)...))
 }
 
 func warningsOf(run *v1alpha1.EtcdBenchmark) []string {

@@ -23,6 +23,7 @@ func schedulePage(d *Document) Page {
 		Manifest: manifest("EtcdBenchmarkSchedule", s.ObjectMeta, s.Spec), Repeat: d.repeatSchedule(),
 	}
 	p.State, p.Verdict, p.Why = verdictOfSchedule(s)
+	p.Tiles = tilesOfSchedule(s)
 	zone := s.Spec.TimeZone
 	p.Facts = []Fact{{"schedule", strings.TrimSpace(s.Spec.Schedule + " " + zone)}, {"sessions", text.Grouped(len(s.Status.Sessions))}}
 	if last := s.Status.LastSuccessfulTime; last != nil {

@@ -31,7 +31,7 @@ func spectra(prefix string, run *v1alpha1.EtcdBenchmark, d benchmark.Detail) (ou
 		if len(lines[0].points) == 0 {
 			continue
 		}
-		if service := curve(plain(&r.Service)); len(service) > 0 {
+		if service := curve(plain(&r.Service)); len(service) > 0 && !(run.Resolved().Load.Rate == nil && lookEqual(lines[0].points, service)) {
 			lines = append(lines, spectrum{label: "service time", group: 1, count: r.Service.Count(), points: service})
 		}
 		about := plots.About{
@@ -41,6 +41,13 @@ func spectra(prefix string, run *v1alpha1.EtcdBenchmark, d benchmark.Detail) (ou
 		out = append(out, spectrumPlot(about, lines, nil))
 	}
 	return out
+}
+
+// lookEqual reports whether two curves are one line to the eye.
+func lookEqual(a, b []point) bool {
+	return slices.EqualFunc(a, b, func(a, b point) bool {
+		return a.atLeast == b.atLeast && max(a.Value, b.Value) <= 1.02*min(a.Value, b.Value)
+	})
 }
 
 // spectrum is a distribution as a line.

@@ -26,14 +26,16 @@ func suitePage(d *Document) Page {
 	p.State, p.Verdict, p.Why = verdictOfSuite(s)
 	p.Facts = suiteFacts(d)
 	blocks := render.SuiteBlocks(s)
+	p.Tiles, p.Client = tilesOfSuite(s), countedRuns(s, slices.DeleteFunc(of(blocks, render.PartWarnings), func(b render.Block) bool { return slices.Contains(p.Why, b.Text+".") }))
+	cells, equal := cellPlots(s)
+	overClients, flat := clientPlots(d)
 	p.add(
+		Section{ID: "problems", Title: "Runs with a problem", Blocks: of(blocks, render.PartProblems)},
 		Section{ID: "comparisons", Title: "Comparisons", Plots: comparisonPlots(d), Blocks: comparisonBlocks(s, blocks)},
-		Section{ID: "results", Title: resultsTitle(s), Blocks: of(blocks, render.PartNumbers), Plots: slices.Concat(kneePlots(s), cellPlots(s))},
-		explained("clients", "Over clients", ofPoints, clientPlots(d), errorBlocks(d)...),
+		Section{ID: "results", Title: resultsTitle(s), Blocks: append(of(blocks, render.PartNumbers), equal...), Plots: append(kneePlots(s), cells...)},
+		explained("clients", "Over clients", ofPoints, overClients, append(flat, errorBlocks(d)...)...),
 		explained("best", "The best run of each", ofBest, bestPlots(d)),
 		Section{ID: "distributions", Title: "The distributions of the worst comparison", Plots: worstSpectra(d)},
-		Section{ID: "problems", Title: "Runs with a problem", Blocks: of(blocks, render.PartProblems)},
-		Section{ID: "warnings", Title: "Warnings", Blocks: of(blocks, render.PartWarnings)},
 	)
 	p.add(runDetails(d)...)
 	return p

@@ -279,7 +279,8 @@ func kneePlots(s *v1alpha1.EtcdBenchmarkSuite) (out []Plot) {
 		}
 		slices.SortStableFunc(knee.Points, func(a, b plots.KneePoint) int { return cmp.Compare(a.Offered, b.Offered) })
 		knee.Description += kneeFound(knee)
-		if len(knee.Points) > 0 {
+		// Probes at one rate are a column of marks: the table has them.
+		if n := len(knee.Points); n > 0 && knee.Points[0].Offered < knee.Points[n-1].Offered {
 			out = append(out, Plot{Picture: knee, Rows: kneeRows(knee.Points)})
 		}
 	}
@@ -307,12 +308,7 @@ func kneeRows(points []plots.KneePoint) [][]string {
 }
 
 func kneePoint(r v1alpha1.SuiteResult) plots.KneePoint {
-	var slowest v1alpha1.SuiteOperation
-	for _, o := range r.Operations {
-		if !o.Operation.IsEvent() && o.P99Microseconds >= slowest.P99Microseconds {
-			slowest = o
-		}
-	}
+	slowest := slowestOf(r)
 	p := plots.KneePoint{
 		Offered: float64(r.Probe.AskedPerSecond), Achieved: float64(r.Probe.ThroughputMilliPerSecond) / 1000,
 		P50: float64(slowest.P50Microseconds), P99: float64(slowest.P99Microseconds), P999: float64(slowest.P999Microseconds),
