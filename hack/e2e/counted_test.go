@@ -23,7 +23,24 @@ func checkCounted(t *testing.T) {
 		t.Run(fmt.Sprintf("%d pods", pods), func(t *testing.T) { checkPods(t, pods, spec.TransportClient) })
 	}
 	t.Run("fast", func(t *testing.T) { checkPods(t, 2, spec.TransportFast) })
+	t.Run("burst", checkBurst)
 	t.Run("starved", checkStarved)
+}
+
+// checkBurst starts 7,000 processes in three pods at once, each with a connection.
+func checkBurst(t *testing.T) {
+	const processes, parameters, size = 7_000, 20, 100
+	b := newPut(suite.counted, "burst", 0)
+	b.Spec.Workload = spec.Workload{Type: spec.WorkloadFetch, Fetch: &spec.Fetch{Layout: spec.LayoutTree, ParametersPerProcess: parameters, ParameterBytes: size}}
+	b.Spec.Load = spec.Load{Transport: spec.TransportFast, Pods: 3, Connections: processes, Clients: processes, Seed: 1}
+	before := mustCounters(t, suite.counted)
+	b = runToEnd(t, b)
+	requireCompleted(t, b)
+	requireMeasured(t, b, processes)
+	requireSameCounts(t, b, mustCounters(t, suite.counted).since(before))
+	if burst := b.Status.Summary.Burst; burst == nil || burst.ValueBytes != processes*parameters*size || burst.LastProcessMicroseconds == 0 {
+		t.Errorf("wanted the values of all processes and the end of the last one, found %+v", burst)
+	}
 }
 
 // checkFollowers sends serializable reads to the followers; the leader must receive none. Half of the clients belong to
