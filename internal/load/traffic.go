@@ -15,12 +15,12 @@ type traffic struct {
 
 // begin notes the bytes since the start of a window until the returned function is called.
 func (t *traffic) begin(source Weigher, start Instant) (end func()) {
-	stop, ended := make(chan struct{}), make(chan struct{})
+	stop, ended, before := make(chan struct{}), make(chan struct{}), source.Wire()
 	go func() {
 		defer close(ended)
 		ticker := time.NewTicker(results.TimelineInterval)
 		defer ticker.Stop()
-		for before := source.Wire(); ; {
+		for {
 			last := false
 			select {
 			case <-ticker.C:

@@ -83,6 +83,9 @@ func (t *Track) withLooks(at []time.Time, figures []figureSet) ([]time.Time, []f
 	byTime := map[time.Time]figureSet{}
 	for i := range at {
 		byTime[at[i]] = figures[i]
+		if len(t.looks) > 0 {
+			byTime[at[i]] = figures[i].withoutProcess()
+		}
 	}
 	for _, l := range t.looks {
 		if byTime[l.At] == nil {
@@ -96,10 +99,22 @@ func (t *Track) withLooks(at []time.Time, figures []figureSet) ([]time.Time, []f
 	return at, figures
 }
 
+// ofProcess are what a sampler of the process counts.
+var ofProcess = []results.Figure{results.FigureCPUSeconds, results.FigurePodReceivedBytes, results.FigurePodSentBytes}
+
+// withoutProcess leaves out what looks have more exactly: a member's own sample has the time of its metrics.
+func (f figureSet) withoutProcess() figureSet {
+	f = maps.Clone(f)
+	for _, figure := range ofProcess {
+		delete(f, figure)
+	}
+	return f
+}
+
 // since returns the sampled figures; counters count from the first sample on.
 func (s Sample) since(first Sample) figureSet {
 	f := newFigures()
-	for _, counter := range []results.Figure{results.FigureCPUSeconds, results.FigurePodReceivedBytes, results.FigurePodSentBytes} {
+	for _, counter := range ofProcess {
 		before, known := first.Counters[counter]
 		if after, stillKnown := s.Counters[counter]; known && stillKnown {
 			f.set(counter, after-before)

@@ -55,3 +55,39 @@ func TestSamplesOfARestartedMemberAreUnknown(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 }
+
+// A short window has a value for each look at the process, and a long one only those of the samples.
+func TestLooksBetweenSamples(t *testing.T) {
+	looks := func(n int) (all []Sample) {
+		for i := range n {
+			all = append(all, Sample{
+				At:       begin.Add(time.Duration(i+1) * 100 * time.Millisecond),
+				Counters: map[results.Figure]float64{results.FigureCPUSeconds: 100 + float64(i), results.FigurePodSentBytes: 7},
+				Gauges:   map[Gauge]float64{GaugeMemoryBytes: 500},
+			})
+		}
+		return all
+	}
+	sampled := func(n int) *results.Samples {
+		var track Track
+		for i := range 2 {
+			track.Add(after(time.Duration(i)*time.Second, func(s *Sample) {
+				s.Counters[results.FigureCPUSeconds], s.Looks = 100+float64(i), looks(n*i)
+			}))
+		}
+		return track.Samples(begin)
+	}
+	got := sampled(3)
+	want := map[results.Figure][]float64{
+		results.FigureCPUSeconds:     {results.NoValue, 0, 1, 2, results.NoValue},
+		results.FigureMemoryNowBytes: {1000, 500, 500, 500, 1100},
+	}
+	for figure, values := range want {
+		if !cmp.Equal(got.Values[figure], values) {
+			t.Errorf("%s: got %v, wanted %v", figure, got.Values[figure], values)
+		}
+	}
+	if n := len(sampled(results.MaxSamples).At); n != 2 {
+		t.Errorf("with too many looks, got %d samples, wanted 2", n)
+	}
+}

@@ -127,43 +127,60 @@ func (m measured) courseOf(cell string) (detail benchmark.Detail, ok bool) {
 	return detail, err == nil && detail.Course != nil
 }
 
-// coursePlots are processors, and bytes received and sent, over the time of a burst at one server.
+// courseFigures are what is drawn over the time of a burst.
+var courseFigures = []struct {
+	id, title, about string
+	unit             plots.Unit
+	of               func(benchmark.Detail) plots.TimeLine
+}{
+	{"cpu", "Processors that the server used", "As the kernel counts them, in hundredths of a second.", plots.Count, processorsOver},
+	{"received", "Bytes per second that the server received", "As the processes counted what they sent.", plots.Bytes, carriedOver(func(b results.Bodies) uint64 { return b.Sent })},
+	{"sent", "Bytes per second that the server sent", "As the processes counted what they received.", plots.Bytes, carriedOver(func(b results.Bodies) uint64 { return b.Received })},
+}
+
+// coursePlots are processors, and bytes received and sent, over the time of a burst at one server. Fragmented takes much longer
+// than the others.
 func coursePlots(m measured) (out []report.Plot) {
-	const description = "One server, 100 parameters each, in steps of 0.1 s or what the report keeps. "
-	lines := map[string][]plots.TimeLine{}
-	for _, layout := range []string{"Tree", "Blob", "Fragmented"} {
-		d, ok := m.courseOf(layoutCell(1, layout, 100))
-		if !ok {
-			continue
-		}
-		for _, s := range d.Course.Samples {
-			line := report.Rates(s, results.FigureCPUSeconds)
-			line.Label = layout
-			lines["cpu"] = append(lines["cpu"], line)
-		}
-		seconds := d.Course.Timeline.Interval.Seconds()
-		received, sent := plots.TimeLine{Label: layout}, plots.TimeLine{Label: layout}
-		for i, p := range d.Course.Timeline.Points {
-			at := (float64(i) + 0.5) * seconds
-			// What processes sent, the server received.
-			received.At, received.Values = append(received.At, at), append(received.Values, float64(p.Carried.Sent)/seconds)
-			sent.At, sent.Values = append(sent.At, at), append(sent.Values, float64(p.Carried.Received)/seconds)
-		}
-		lines["received"], lines["sent"] = append(lines["received"], received), append(lines["sent"], sent)
-	}
-	for _, p := range []struct {
-		id, title, about string
-		unit             plots.Unit
-	}{
-		{"cpu", "Processors that the server used", "As the kernel counts them, in hundredths of a second.", plots.Count},
-		{"received", "Bytes per second that the server received", "As the processes counted what they sent.", plots.Bytes},
-		{"sent", "Bytes per second that the server sent", "As the processes counted what they received.", plots.Bytes},
-	} {
-		if len(lines[p.id]) > 0 {
-			out = append(out, report.Plot{Picture: plots.OverTime{About: plots.About{ID: "course-" + p.id, Title: p.title, Description: description + p.about}, Lines: lines[p.id], Unit: p.unit}, Rows: timeRows(lines[p.id], p.unit)})
+	for _, together := range [][]string{{"Tree", "Blob"}, {"Fragmented"}} {
+		for _, f := range courseFigures {
+			var lines []plots.TimeLine
+			for _, layout := range together {
+				if d, ok := m.courseOf(layoutCell(1, layout, 100)); ok {
+					line := f.of(d)
+					line.Label = layout
+					lines = append(lines, line)
+				}
+			}
+			if len(lines) == 0 {
+				continue
+			}
+			about := plots.About{
+				ID: "course-" + f.id + "-" + strings.ToLower(together[0]), Title: f.title + ": " + strings.ToLower(strings.Join(together, " and ")),
+				Description: "100 parameters each, in steps of 0.1 s or what the report keeps. " + f.about,
+			}
+			out = append(out, report.Plot{Picture: plots.OverTime{About: about, Lines: lines, Unit: f.unit}, Rows: timeRows(lines, f.unit)})
 		}
 	}
 	return out
+}
+
+// processorsOver is of the one member.
+func processorsOver(d benchmark.Detail) (line plots.TimeLine) {
+	for _, s := range d.Course.Samples {
+		line = report.Rates(s, results.FigureCPUSeconds)
+	}
+	return line
+}
+
+// carriedOver is the bytes per second of one direction.
+func carriedOver(of func(results.Bodies) uint64) func(benchmark.Detail) plots.TimeLine {
+	return func(d benchmark.Detail) (line plots.TimeLine) {
+		seconds := d.Course.Timeline.Interval.Seconds()
+		for i, p := range d.Course.Timeline.Points {
+			line.At, line.Values = append(line.At, (float64(i)+0.5)*seconds), append(line.Values, float64(of(p.Carried))/seconds)
+		}
+		return line
+	}
 }
 
 // timeRows are the numbers of lines over time.
