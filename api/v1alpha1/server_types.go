@@ -252,6 +252,12 @@ type MemberSummary struct {
 	//
 	// +optional
 	PodSentBytes *int64 `json:"podSentBytes,omitempty"`
+
+	// kubelet has figures of the member's pod, or why there are none. Absent: the
+	// run started its members, or had no cluster.
+	//
+	// +optional
+	Kubelet *KubeletFigures `json:"kubelet,omitempty"`
 }
 
 // MemberDuration is how often a member did something in the window, and how

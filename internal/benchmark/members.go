@@ -2,6 +2,7 @@ package benchmark
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
@@ -21,6 +22,26 @@ func memberSummaries(t *results.Target) []v1alpha1.MemberSummary {
 		}
 	}
 	return out
+}
+
+// WithKubelets adds to the members what kubelets measured of them, by address. Members without figures of their own are
+// added.
+func WithKubelets(all []v1alpha1.MemberSummary, target *v1alpha1.TargetStatus, of func(endpoint string) *v1alpha1.KubeletFigures) []v1alpha1.MemberSummary {
+	if target == nil {
+		return all
+	}
+	for _, m := range target.Members {
+		figures := of(m.Endpoint)
+		if figures == nil || m.Endpoint == "" {
+			continue
+		}
+		i := slices.IndexFunc(all, func(s v1alpha1.MemberSummary) bool { return s.ID == m.ID })
+		if i < 0 {
+			i, all = len(all), append(all, v1alpha1.MemberSummary{ID: m.ID, Name: m.Name})
+		}
+		all[i].Kubelet = figures
+	}
+	return all
 }
 
 func memberSummary(m results.Member) v1alpha1.MemberSummary {

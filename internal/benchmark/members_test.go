@@ -63,3 +63,19 @@ func TestTheVersionOfTheTarget(t *testing.T) {
 		}
 	}
 }
+
+// A store without metrics of its own has figures of kubelets, and a member without an address has none.
+func TestMembersWithKubelets(t *testing.T) {
+	target := &v1alpha1.TargetStatus{Members: []v1alpha1.MemberStatus{{ID: "a", Endpoint: "a:1"}, {ID: "b", Name: "beta", Endpoint: "b:1"}, {ID: "c"}}}
+	of := func(endpoint string) *v1alpha1.KubeletFigures {
+		return &v1alpha1.KubeletFigures{Unknown: endpoint}
+	}
+	got := WithKubelets([]v1alpha1.MemberSummary{{ID: "a", Processors: new(int64(1))}}, target, of)
+	want := []v1alpha1.MemberSummary{{ID: "a", Processors: new(int64(1)), Kubelet: of("a:1")}, {ID: "b", Name: "beta", Kubelet: of("b:1")}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("members (-want +got):\n%s", diff)
+	}
+	if got := WithKubelets(nil, target, func(string) *v1alpha1.KubeletFigures { return nil }); got != nil {
+		t.Errorf("wanted no members without a cluster, found %+v", got)
+	}
+}

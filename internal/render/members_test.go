@@ -89,3 +89,24 @@ func tableOf(t *testing.T, b *v1alpha1.EtcdBenchmark) string {
 	}
 	return out.String()
 }
+
+// What a kubelet measured stands apart from what the members say, and a reason that all share stands there once.
+func TestTableShowsKubelets(t *testing.T) {
+	b := runtest.Puts()
+	b.Status.Summary = benchmark.Summary(b, results.Summarize([]*results.Snapshot{runtest.Measured(0, 100, runtest.Told(runtest.Flushed(10), runtest.Flushed(10)))}))
+	all := b.Status.Summary.Members
+	all[0].Kubelet = &v1alpha1.KubeletFigures{CPUMillicores: new(int64(320)), RSSBytes: new(int64(3e7)), SentBytesPerSecond: new(int64(57_695))}
+	all[1].Kubelet = &v1alpha1.KubeletFigures{Unknown: "forbidden"}
+	text := tableOf(t, b)
+	var lines []string
+	for line := range strings.Lines(text) {
+		lines = append(lines, strings.Join(strings.Fields(line), " "))
+	}
+	wantLine(t, lines, "MEMBER (KUBELET) CPU RSS POD OUT/S")
+	wantLine(t, lines, "etcd-a 0.32 30 MB 57,695 B")
+	wantLine(t, lines, "kubelet: absent for etcd-b: forbidden")
+	all[0].Kubelet = all[1].Kubelet
+	if text := tableOf(t, b); strings.Contains(text, "(KUBELET)") || strings.Count(text, "kubelet: absent: forbidden") != 1 {
+		t.Errorf("wanted one reason and no table, found:\n%s", text)
+	}
+}

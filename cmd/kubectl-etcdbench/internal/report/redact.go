@@ -166,7 +166,7 @@ func (r *redaction) run(run *v1alpha1.EtcdBenchmark) {
 		}
 	}
 	if s := run.Status.Summary; s != nil {
-		r.examples(s.Operations)
+		r.texts(s)
 	}
 	for _, p := range run.Status.Pods {
 		r.name("pod", p.Name)
@@ -177,13 +177,20 @@ func (r *redaction) run(run *v1alpha1.EtcdBenchmark) {
 // addressIn matches addresses in a text that a server or a proxy wrote.
 var addressIn = regexp.MustCompile(`\b(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?|\[[0-9A-Fa-f:.]+\](?::\d+)?|\b[\w-]+(?:\.[\w-]+)+:\d+`)
 
-func (r *redaction) examples(operations []v1alpha1.OperationSummary) {
-	for _, o := range operations {
+func (r *redaction) texts(s *v1alpha1.Summary) {
+	var all []string
+	for _, o := range s.Operations {
 		for _, e := range o.Errors {
-			for _, address := range addressIn.FindAllString(e.Example, -1) {
-				r.address(address)
-			}
+			all = append(all, e.Example)
 		}
+	}
+	for _, m := range s.Members {
+		if m.Kubelet != nil {
+			all = append(all, m.Kubelet.Unknown)
+		}
+	}
+	for _, address := range addressIn.FindAllString(strings.Join(all, "\n"), -1) {
+		r.address(address)
 	}
 }
 
