@@ -16,7 +16,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// kubeletWindow is long enough for the samples of every kubelet: they are at most 30 s off together.
+// kubeletWindow is long enough for the samples of the member's container, which are rarely more than 30 s off together. Those of
+// the network may be.
 const kubeletWindow = 300
 
 // checkKubelets compares what a kubelet measured of a member with the member's own numbers. Without the chart's value, the run
@@ -45,11 +46,13 @@ func checkKubelets(t *testing.T) {
 	})
 	own, k := long.Status.Summary.Members[0], kubeletOf(t, long)
 	switch {
-	case own.CPUMillicores == nil || k.CPUMillicores == nil || k.RSSBytes == nil || k.SentBytesPerSecond == nil:
-		t.Errorf("wanted processors, memory and network of both, found %+v and %+v", own, k)
+	case own.CPUMillicores == nil || k.CPUMillicores == nil || k.RSSBytes == nil:
+		t.Errorf("wanted processors and memory of both, found %+v and %+v", own, k)
 	case *k.CPUMillicores*2 < *own.CPUMillicores || *k.CPUMillicores > 2**own.CPUMillicores+10:
 		t.Errorf("the kubelet measured %d m, and the member itself %d m", *k.CPUMillicores, *own.CPUMillicores)
-	case *k.SentBytesPerSecond < *own.ClientSentBytes/(2*kubeletWindow):
+	case k.SentBytesPerSecond == nil && !strings.Contains(k.Unknown, "network: the kubelet's samples are"):
+		t.Errorf("wanted the network, or that its samples do not fit, found %q", k.Unknown)
+	case k.SentBytesPerSecond != nil && *k.SentBytesPerSecond < *own.ClientSentBytes/(2*kubeletWindow):
 		t.Errorf("the kubelet measured that the pod sent %d B/s, and the member that it sent %d B to clients", *k.SentBytesPerSecond, *own.ClientSentBytes)
 	}
 }

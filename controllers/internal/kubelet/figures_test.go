@@ -100,6 +100,8 @@ func TestFigures(t *testing.T) {
 		"another container": {strings.ReplaceAll(first, `"/pod/c"`, `"/pod/b"`), last, false, absent("a container of the pod ended, or was started, in the window")},
 		"a second container": {first, last + strings.ReplaceAll(last, `"/pod/c"`, `"/pod/b"`), false,
 			absent("a container of the pod ended, or was started, in the window")},
+		"a second container before": {first + strings.ReplaceAll(first, `"/pod/c"`, `"/pod/b"`), last, false,
+			absent("a container of the pod ended, or was started, in the window")},
 		"a counter that was reset": {pageText(before, 70, 1000), last, false, absent("a container of the pod ended, or was started, in the window")},
 		"samples too far apart": {pageText(before.Add(-15*time.Second), 10, 1000), last, false,
 			absent("the kubelet's samples are 265s apart, and the window has 240s: more than a tenth off")},

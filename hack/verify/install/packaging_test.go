@@ -208,6 +208,7 @@ func TestValuesAreChecked(t *testing.T) {
 		"no key of a token":  "metrics.serviceMonitor.token.key=",
 		"Kubernetes' unit":   "goMemoryLimit=300Mi",
 		"no memory at all":   "goMemoryLimit=0B",
+		"two ways to trust":  "kubeletMetrics.caConfigMapName=a,kubeletMetrics.insecureSkipVerify=true",
 	}
 	for name, value := range tests {
 		t.Run(name, func(t *testing.T) {
