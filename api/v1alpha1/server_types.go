@@ -258,6 +258,15 @@ type MemberSummary struct {
 	//
 	// +optional
 	Kubelet *KubeletFigures `json:"kubelet,omitempty"`
+
+	// log has the lines of the member's log that can explain the course. Only of
+	// members of a run without a cluster.
+	//
+	// +optional
+	// +listType=map
+	// +listMapKey=kind
+	// +kubebuilder:validation:MaxItems=4
+	Log []MemberLog `json:"log,omitempty"`
 }
 
 // MemberDuration is how often a member did something in the window, and how

@@ -24,22 +24,22 @@ func memberSummaries(t *results.Target) []v1alpha1.MemberSummary {
 	return out
 }
 
-// WithKubelets adds to the members what kubelets measured of them, by address. Members without figures of their own are
-// added.
-func WithKubelets(all []v1alpha1.MemberSummary, target *v1alpha1.TargetStatus, of func(endpoint string) *v1alpha1.KubeletFigures) []v1alpha1.MemberSummary {
+// WithMembers changes the summaries of members by their addresses. Members without figures of their own are added. change
+// returns nil if there is nothing to change.
+func WithMembers(all []v1alpha1.MemberSummary, target *v1alpha1.TargetStatus, change func(endpoint string) func(*v1alpha1.MemberSummary)) []v1alpha1.MemberSummary {
 	if target == nil {
 		return all
 	}
 	for _, m := range target.Members {
-		figures := of(m.Endpoint)
-		if figures == nil || m.Endpoint == "" {
+		to := change(m.Endpoint)
+		if to == nil || m.Endpoint == "" {
 			continue
 		}
 		i := slices.IndexFunc(all, func(s v1alpha1.MemberSummary) bool { return s.ID == m.ID })
 		if i < 0 {
 			i, all = len(all), append(all, v1alpha1.MemberSummary{ID: m.ID, Name: m.Name})
 		}
-		all[i].Kubelet = figures
+		to(&all[i])
 	}
 	return all
 }

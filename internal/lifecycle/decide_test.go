@@ -394,7 +394,11 @@ func TestWhatIsKnownFromKubelets(t *testing.T) {
 		"known":        {Kubelets{Members: known}, ""},
 		"known, ended": {Kubelets{Members: known, Pending: true}, ""},
 	} {
-		got := tc.of.of("a:1")
+		var m v1alpha1.MemberSummary
+		if set := tc.of.of("a:1"); set != nil {
+			set(&m)
+		}
+		got := m.Kubelet
 		switch isKnown := tc.of.Members["a:1"].SampledMicroseconds > 0; {
 		case tc.want == "" && !isKnown && got != nil, isKnown && (got == nil || got.Unknown != ""):
 			t.Errorf("%s: found %+v", what, got)

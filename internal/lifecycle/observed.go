@@ -49,8 +49,8 @@ type Kubelets struct {
 	Pending bool
 }
 
-// of returns the figures of a member at the end of its run; nil if the run has none, and no reason.
-func (k Kubelets) of(endpoint string) *v1alpha1.KubeletFigures {
+// of sets the figures of a member at the end of its run. It returns nil if the run has none, and no reason.
+func (k Kubelets) of(endpoint string) func(*v1alpha1.MemberSummary) {
 	known, found := k.Members[endpoint]
 	switch {
 	case found:
@@ -63,7 +63,7 @@ func (k Kubelets) of(endpoint string) *v1alpha1.KubeletFigures {
 	default:
 		return nil
 	}
-	return &known
+	return func(m *v1alpha1.MemberSummary) { m.Kubelet = &known }
 }
 
 // Seen is when this operator process first saw a state of the run. A state that it has not seen before has the zero value,

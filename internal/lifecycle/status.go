@@ -79,7 +79,7 @@ func keepResults(run *v1alpha1.EtcdBenchmark, o Observed, d Decision, sum result
 	}
 	newer := benchmark.Summary(run, sum)
 	if d.Finish != nil {
-		newer.Members = benchmark.WithKubelets(newer.Members, run.Status.Target, o.Kubelets.of)
+		newer.Members = benchmark.WithMembers(newer.Members, run.Status.Target, o.Kubelets.of)
 	}
 	if s.Summary = moreComplete(s.Summary, newer); s.Summary == newer {
 		judged = &sum

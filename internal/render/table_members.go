@@ -45,6 +45,7 @@ func (t *table) members() {
 	}
 	t.processes(all)
 	t.kubelets(all)
+	t.logs(all)
 	t.unknownMembers(all)
 }
 

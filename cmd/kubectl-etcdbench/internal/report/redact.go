@@ -264,6 +264,7 @@ func (r *redaction) apply(d *Document) (*Document, error) {
 	if err := numbers.Decode(&values); err != nil {
 		return nil, fmt.Errorf("redacting the report: %w", err)
 	}
+	dropLogs(values)
 	r.found("", values)
 	if data, err = json.Marshal(r.replacement().walk("", values)); err != nil {
 		return nil, fmt.Errorf("redacting the report: %w", err)
@@ -273,6 +274,27 @@ func (r *redaction) apply(d *Document) (*Document, error) {
 		return nil, fmt.Errorf("redacting the report: %w", err)
 	}
 	return out, nil
+}
+
+// dropLogs removes the texts of lines of members' logs, wherever they are: they can have any name.
+func dropLogs(value any) {
+	switch v := value.(type) {
+	case map[string]any:
+		for key, inner := range v {
+			if lines, is := inner.([]any); is && key == "lines" && v["kind"] != nil {
+				for _, line := range lines {
+					if fields, is := line.(map[string]any); is {
+						delete(fields, "text")
+					}
+				}
+			}
+			dropLogs(inner)
+		}
+	case []any:
+		for _, inner := range v {
+			dropLogs(inner)
+		}
+	}
 }
 
 // bare removes what a report does not need: among others, all labels but those that name the suite and the cell of a run.

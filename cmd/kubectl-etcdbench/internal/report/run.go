@@ -34,7 +34,7 @@ func runSections(prefix string, r Run, blocks []render.Block) []Section {
 	return []Section{
 		{ID: prefix + "objectives", Title: "Objectives", Blocks: of(blocks, render.PartObjectives)},
 		{ID: prefix + "numbers", Title: "Latency and throughput", Blocks: of(blocks, render.PartNumbers), Plots: spectra(prefix, run, d)},
-		{ID: prefix + "course", Title: "Over time", Plots: coursePlots(prefix, run, course)},
+		{ID: prefix + "course", Title: "Over time", Blocks: render.LogBlocks(run.Status.Summary), Plots: coursePlots(prefix, run, course)},
 		{ID: prefix + "limits", Title: "What was the limit", Blocks: append(of(blocks, render.PartLimits), of(blocks, render.PartEvidence)...)},
 		{ID: prefix + "members", Title: "Members of the target", Blocks: of(blocks, render.PartMembers), Plots: memberPlots(prefix, run, d)},
 		{ID: prefix + "requests", Title: "Requests", Blocks: of(blocks, render.PartRequests)},
