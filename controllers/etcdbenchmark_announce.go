@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -110,11 +111,19 @@ func isBad(c *metav1.Condition) bool {
 func (r *EtcdBenchmarkReconciler) collect(o lifecycle.Observed, status *v1alpha1.EtcdBenchmarkStatus) {
 	key := client.ObjectKeyFromObject(o.Run)
 	if status.CompletionTime != nil {
-		r.Collector.Forget(key)
+		r.stopReading(key)
 		return
 	}
 	pods, phase := scraped(o.Pods, status)
 	r.Collector.Watch(o.Run.UID, key, pods, phase)
+}
+
+// stopReading ends what the operator reads for a run in the background.
+func (r *EtcdBenchmarkReconciler) stopReading(key types.NamespacedName) {
+	r.Collector.Forget(key)
+	if r.Kubelets != nil {
+		r.Kubelets.Forget(key)
+	}
 }
 
 // scraped returns the pods of a run to scrape, and what the run waits for.

@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/collector"
+	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/kubelet"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 )
 
@@ -42,7 +44,9 @@ type EtcdBenchmarkReconciler struct {
 	APIReader client.Reader
 	Recorder  events.EventRecorder
 	Collector *collector.Collector
-	Clock     clock.PassiveClock
+	// Kubelets reads the kubelets of members' nodes; nil if the operator may not.
+	Kubelets *kubelet.Reader
+	Clock    clock.PassiveClock
 	// ClientImage is the image of the client pods.
 	ClientImage string
 	// MemberUser is the user and group of the processes of members that runs start; 0 leaves it to the cluster.
@@ -70,6 +74,15 @@ func NewEtcdBenchmarkReconciler(m ctrl.Manager, clientImage string) *EtcdBenchma
 	}
 }
 
+// KubeletConfig is how to reach kubelets.
+type KubeletConfig = kubelet.Config
+
+// ReadKubelets has the reconciler read kubelets, with the credentials of this client of the API server.
+func (r *EtcdBenchmarkReconciler) ReadKubelets(cluster *rest.Config, c KubeletConfig) (err error) {
+	r.Kubelets, err = kubelet.New(cluster, c)
+	return err
+}
+
 // conflictPause gives the cache time to catch up after a conflict.
 const conflictPause = 50 * time.Millisecond
 
@@ -82,7 +95,7 @@ func (r *EtcdBenchmarkReconciler) Reconcile(ctx context.Context, request ctrl.Re
 	run := &v1alpha1.EtcdBenchmark{}
 	if err := r.Client.Get(ctx, request.NamespacedName, run); err != nil {
 		if apierrors.IsNotFound(err) {
-			r.Collector.Forget(request.NamespacedName)
+			r.stopReading(request.NamespacedName)
 			r.sightings.forget(request.NamespacedName)
 		}
 		return ctrl.Result{}, client.IgnoreNotFound(err)

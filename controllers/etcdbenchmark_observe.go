@@ -27,7 +27,7 @@ func (r *EtcdBenchmarkReconciler) observe(ctx context.Context, run *v1alpha1.Etc
 	o := lifecycle.Observed{Run: run}
 	for _, read := range []func(context.Context, *lifecycle.Observed) error{
 		r.observeTarget, r.observeNames, r.observePlace, r.observeCaps, r.observeMembers, r.observeJob, r.observePods, r.observeLoss, r.observeRefusal, r.observeCleanup,
-		r.observeTimes,
+		r.observeKubelets, r.observeTimes,
 	} {
 		if err := read(ctx, &o); err != nil {
 			return o, err

@@ -59,6 +59,7 @@ func (s *harness) makeMember(name, ip string, ready corev1.ConditionStatus, chan
 	s.must(s.api.Create(s.t.Context(), pod))
 	before := pod.DeepCopy()
 	pod.Status.PodIP, pod.Status.PodIPs = ip, []corev1.PodIP{{IP: ip}}
+	pod.Status.HostIP, pod.Status.HostIPs = "127.0.0.1", []corev1.HostIP{{IP: "127.0.0.1"}}
 	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: ready}}
 	s.must(s.api.Status().Patch(s.t.Context(), pod, client.MergeFrom(before)))
 }

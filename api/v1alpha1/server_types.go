@@ -252,6 +252,21 @@ type MemberSummary struct {
 	//
 	// +optional
 	PodSentBytes *int64 `json:"podSentBytes,omitempty"`
+
+	// kubelet has figures of the member's pod, or why there are none. Absent: the
+	// run started its members, or had no cluster.
+	//
+	// +optional
+	Kubelet *KubeletFigures `json:"kubelet,omitempty"`
+
+	// log has the lines of the member's log that can explain the course. Only of
+	// members of a run without a cluster.
+	//
+	// +optional
+	// +listType=map
+	// +listMapKey=kind
+	// +kubebuilder:validation:MaxItems=4
+	Log []MemberLog `json:"log,omitempty"`
 }
 
 // MemberDuration is how often a member did something in the window, and how

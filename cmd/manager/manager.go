@@ -129,6 +129,11 @@ func syncedOf(c cache.Cache) (func() error, error) {
 func addControllers(m ctrl.Manager, o options) error {
 	benchmarks := controllers.NewEtcdBenchmarkReconciler(m, o.clientImage)
 	benchmarks.Caps, benchmarks.MemberUser = o.caps, o.memberUser
+	if o.kubelets.Port != 0 {
+		if err := benchmarks.ReadKubelets(m.GetConfig(), o.kubelets); err != nil {
+			return err
+		}
+	}
 	if err := benchmarks.SetupWithManager(m, controller.Options{MaxConcurrentReconciles: o.workers}); err != nil {
 		return fmt.Errorf("registering the controller of EtcdBenchmarks: %w", err)
 	}

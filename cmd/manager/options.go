@@ -29,6 +29,7 @@ type options struct {
 	workers                 int
 	caps                    controllers.Caps
 	memberUser              int64
+	kubelets                controllers.KubeletConfig
 	version                 bool
 }
 
@@ -69,6 +70,11 @@ func parseOptions(args []string, out io.Writer) (options, error) {
 	flags.IntVar(&o.workers, "workers", controllers.DefaultWorkers, "how many runs the operator handles at a time. "+
 		"A higher number makes it faster when many runs end together, and sends more requests to the API server")
 	flags.Int64Var(&o.memberUser, "member-user", 65532, "`ID` of the user and group of members that runs start; 0 leaves it to the image or the cluster, as on OpenShift")
+	flags.IntVar(&o.kubelets.Port, "kubelet-port", 0, "`PORT` of kubelets, normally 10250: the operator reads the use of members' pods "+
+		"from the kubelets of their nodes, and needs the right to get nodes/metrics; 0 turns this off")
+	flags.StringVar(&o.kubelets.CAFile, "kubelet-ca", "", "`FILE` with the CA of the kubelets' certificates; by default the cluster's CA")
+	flags.BoolVar(&o.kubelets.Insecure, "kubelet-insecure", false, "accept any certificate of a kubelet. A program that answers at the "+
+		"address of a node gets the operator's token")
 	o.registerCaps(flags)
 	flags.BoolVar(&o.version, "version", false, "print the version and exit")
 	if err := parse(flags, usage, args, out); err != nil {
@@ -174,6 +180,8 @@ func (o *options) check(rest []string) error {
 		return fmt.Errorf("wanted flags only, found %q; %w", rest[0], errUsage)
 	case o.caps.PodsPerRun < 0 || o.caps.RunsPerNamespace < 0 || o.caps.RatePerRun < 0 || o.caps.MembersPerRun < 0 || o.caps.MemberStorageBytes < 0 || o.memberUser < 0:
 		return fmt.Errorf("found a negative limit, wanted at least 0 for --max-pods-per-run, --max-runs-per-namespace, --max-rate-per-run, --max-members-per-run, --max-member-storage and --member-user; %w", errUsage)
+	case o.kubelets.Port < 0 || o.kubelets.Port > 65535 || o.kubelets.Insecure && o.kubelets.CAFile != "":
+		return fmt.Errorf("wanted --kubelet-port from 0 to 65535, and --kubelet-ca or --kubelet-insecure, not both; %w", errUsage)
 	case o.workers < 1:
 		return fmt.Errorf("found --workers=%d, wanted at least 1; %w", o.workers, errUsage)
 	case o.clientImage == "" && !o.version:

@@ -30,6 +30,8 @@ func kubeletDaemon(l layout) daemon {
 		"--node-ip="+nodeAddress,
 		"--root-dir="+filepath.Join(libDir, "kubelet"),
 		"--cert-dir="+l.path("pki", "kubelet"),
+		// Without it, the kubelet measures pods, but not their containers.
+		"--containerd="+containerdSocket,
 	)
 }
 

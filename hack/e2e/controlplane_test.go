@@ -68,7 +68,12 @@ func memberPod(t *testing.T, c *etcdCluster, member int) *corev1.Pod {
 // configureControlPlane upgrades the operator to treat one address as a control plane's, until the test ends.
 func configureControlPlane(t *testing.T, address string) {
 	t.Helper()
-	argument := "--control-plane-endpoints=" + address
+	configureOperator(t, "--control-plane-endpoints="+address, "controlPlaneEndpoints={"+address+"}")
+}
+
+// configureOperator sets values of the chart, by which the operator gets an argument, until the end of the test.
+func configureOperator(t *testing.T, argument string, values ...string) {
+	t.Helper()
 	t.Cleanup(func() {
 		detached := suite.detached()
 		if err := detached.upgradeOperator(detached.chart(), ""); err != nil {
@@ -78,7 +83,7 @@ func configureControlPlane(t *testing.T, address string) {
 			t.Fatal(err)
 		}
 	})
-	if err := suite.upgradeOperator(suite.chart(), "", "controlPlaneEndpoints={"+address+"}"); err != nil {
+	if err := suite.upgradeOperator(suite.chart(), "", values...); err != nil {
 		t.Fatal(err)
 	}
 	if err := suite.awaitOperators(argument, true); err != nil {

@@ -93,6 +93,7 @@ func TestOperator(t *testing.T) {
 		{name: "prometheus", check: checkPrometheus, node: true},
 		{name: "guard", check: checkGuard},
 		{name: "control plane", check: checkControlPlane, slow: true},
+		{name: "kubelets", check: checkKubelets, slow: true},
 		{name: "faults", check: checkFaults, slow: true, node: true},
 		{name: "secrecy/after the faults", check: checkSecrecy, slow: true, node: true},
 		{name: "workloads", check: checkWorkloads, slow: true},

@@ -2,6 +2,7 @@ package benchmark
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
@@ -21,6 +22,26 @@ func memberSummaries(t *results.Target) []v1alpha1.MemberSummary {
 		}
 	}
 	return out
+}
+
+// WithMembers changes the summaries of members by their addresses. Members without figures of their own are added. change
+// returns nil if there is nothing to change.
+func WithMembers(all []v1alpha1.MemberSummary, target *v1alpha1.TargetStatus, change func(endpoint string) func(*v1alpha1.MemberSummary)) []v1alpha1.MemberSummary {
+	if target == nil {
+		return all
+	}
+	for _, m := range target.Members {
+		to := change(m.Endpoint)
+		if to == nil || m.Endpoint == "" {
+			continue
+		}
+		i := slices.IndexFunc(all, func(s v1alpha1.MemberSummary) bool { return s.ID == m.ID })
+		if i < 0 {
+			i, all = len(all), append(all, v1alpha1.MemberSummary{ID: m.ID, Name: m.Name})
+		}
+		to(&all[i])
+	}
+	return all
 }
 
 func memberSummary(m results.Member) v1alpha1.MemberSummary {

@@ -63,3 +63,22 @@ func TestTheVersionOfTheTarget(t *testing.T) {
 		}
 	}
 }
+
+// A store without metrics of its own has figures of kubelets, and a member without an address has none.
+func TestWithMembers(t *testing.T) {
+	target := &v1alpha1.TargetStatus{Members: []v1alpha1.MemberStatus{{ID: "a", Endpoint: "a:1"}, {ID: "b", Name: "beta", Endpoint: "b:1"}, {ID: "c"}}}
+	of := func(endpoint string) *v1alpha1.KubeletFigures {
+		return &v1alpha1.KubeletFigures{Unknown: endpoint}
+	}
+	set := func(endpoint string) func(*v1alpha1.MemberSummary) {
+		return func(m *v1alpha1.MemberSummary) { m.Kubelet = of(endpoint) }
+	}
+	got := WithMembers([]v1alpha1.MemberSummary{{ID: "a", Processors: new(int64(1))}}, target, set)
+	want := []v1alpha1.MemberSummary{{ID: "a", Processors: new(int64(1)), Kubelet: of("a:1")}, {ID: "b", Name: "beta", Kubelet: of("b:1")}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("members (-want +got):\n%s", diff)
+	}
+	if got := WithMembers(nil, target, func(string) func(*v1alpha1.MemberSummary) { return nil }); got != nil {
+		t.Errorf("wanted no members without a cluster, found %+v", got)
+	}
+}

@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
 // podAddress is a template of Consul: an address of the pod, first that of the interface with the default route, if there is one.
@@ -25,7 +28,7 @@ func startConsul(self Member, all []Member, _ string, settings map[string]string
 		"-bind=" + self.Listen, "-advertise=" + address, "-client=" + self.Listen,
 		"-http-port=" + self.Client, "-server-port=" + self.Peer, "-serf-lan-port=" + self.Mesh,
 		"-serf-wan-port=-1", "-dns-port=-1", "-grpc-port=-1",
-		"-disable-host-node-id", "-disable-keyring-file", "-log-level=warn", "-retry-interval=1s",
+		"-disable-host-node-id", "-disable-keyring-file", "-log-level=info", "-retry-interval=1s",
 	}
 	for _, m := range all {
 		if m.Name != self.Name {
@@ -52,4 +55,9 @@ func fragment(path, value string) string {
 		text = keys[i] + " { " + text + " }"
 	}
 	return text
+}
+
+var consulRemarks = []remark{
+	{spec.LogElection, regexp.MustCompile(`starting election|entering leader state`)},
+	{spec.LogSnapshot, regexp.MustCompile(`snapshot complete`)},
 }

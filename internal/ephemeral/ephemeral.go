@@ -49,19 +49,20 @@ type Store struct {
 	// Embedded: the plugin can serve as a member itself.
 	Embedded bool
 
-	start func(self Member, all []Member, token string, settings map[string]string) Process
+	start   func(self Member, all []Member, token string, settings map[string]string) Process
+	remarks []remark
 }
 
 var stores = map[spec.Datastore]Store{
 	spec.Etcd: {
-		Name: "etcd", Program: "etcd", Process: "etcd", Ports: Ports{Client: "2379", Peer: "2380"}, Health: "/health", Folder: "etcd", Embedded: true, start: startEtcd,
+		Name: "etcd", Program: "etcd", Process: "etcd", Ports: Ports{Client: "2379", Peer: "2380"}, Health: "/health", Folder: "etcd", Embedded: true, start: startEtcd, remarks: etcdRemarks,
 	},
 	spec.ZooKeeper: {
-		Name: "ZooKeeper", Program: "zkServer.sh", Process: "java", Ports: Ports{Client: "2181", Peer: "2888", Mesh: "3888"}, start: startZooKeeper,
+		Name: "ZooKeeper", Program: "zkServer.sh", Process: "java", Ports: Ports{Client: "2181", Peer: "2888", Mesh: "3888"}, start: startZooKeeper, remarks: zooKeeperRemarks,
 	},
 	spec.Consul: {
 		Name: "Consul", Program: "consul", Process: "consul", Ports: Ports{Client: "8500", Peer: "8300", Mesh: "8301"},
-		Health: "/v1/catalog/nodes?consistent", start: startConsul,
+		Health: "/v1/catalog/nodes?consistent", start: startConsul, remarks: consulRemarks,
 	},
 }
 

@@ -55,7 +55,7 @@ quorumListenOnAllIPs=false
 		spec.Consul: {map[string]string{"performance.raft_multiplier": "1", "session_ttl_min": "1s", "raft_logstore.disable": "true"}, Process{Args: []string{
 			"agent", "-server", "-bootstrap-expect=2", "-node=m-1", "-data-dir=/data/1",
 			"-bind=127.0.0.1", "-advertise=127.0.0.1", "-client=127.0.0.1", "-http-port=12379", "-server-port=12380", "-serf-lan-port=12381",
-			"-serf-wan-port=-1", "-dns-port=-1", "-grpc-port=-1", "-disable-host-node-id", "-disable-keyring-file", "-log-level=warn", "-retry-interval=1s",
+			"-serf-wan-port=-1", "-dns-port=-1", "-grpc-port=-1", "-disable-host-node-id", "-disable-keyring-file", "-log-level=info", "-retry-interval=1s",
 			"-retry-join=m-0.run.ns:2381", "-hcl=disable_update_check = true",
 			"-hcl=performance { raft_multiplier = 1 }", "-hcl=raft_logstore { disable = true }", `-hcl=session_ttl_min = "1s"`,
 			`-hcl=telemetry { prometheus_retention_time = "24h" }`,

@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
 func (m Member) peerURL() string { return "http://" + net.JoinHostPort(m.Host, m.Peer) }
@@ -31,4 +34,11 @@ func startEtcd(self Member, all []Member, token string, settings map[string]stri
 		args = append(args, fmt.Sprintf("--%s=%s", name, settings[name]))
 	}
 	return Process{Args: args}
+}
+
+var etcdRemarks = []remark{
+	{spec.LogSlowFlush, regexp.MustCompile(`slow fdatasync`)},
+	{spec.LogSlowApply, regexp.MustCompile(`apply request took too long`)},
+	{spec.LogElection, regexp.MustCompile(`elected leader|lost leader|is starting a new election`)},
+	{spec.LogSnapshot, regexp.MustCompile(`saved (database )?snapshot`)},
 }

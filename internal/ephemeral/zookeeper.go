@@ -5,8 +5,11 @@ import (
 	"maps"
 	"net"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
 const (
@@ -42,4 +45,10 @@ func startZooKeeper(self Member, all []Member, _ string, settings map[string]str
 		p.Env = []string{JVMFlagsVariable + "=" + flags}
 	}
 	return p
+}
+
+var zooKeeperRemarks = []remark{
+	{spec.LogSlowFlush, regexp.MustCompile(`fsync-ing the write ahead log in .* took`)},
+	{spec.LogElection, regexp.MustCompile(`\b(LOOKING|LEADING|FOLLOWING)\b`)},
+	{spec.LogSnapshot, regexp.MustCompile(`Snapshotting:`)},
 }

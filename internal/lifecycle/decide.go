@@ -41,6 +41,11 @@ func decideCompleted(o Observed, now time.Time) *Decision {
 	if o.status().StartAt == nil || o.endingIsFinal() || !o.everyPod(Pod.HasWholeResult) {
 		return nil
 	}
+	if o.Kubelets.Pending && now.Before(timesOut(o)) {
+		d := decideRun(o, now)
+		d.Message = "All client pods have measured. The operator waits until kubelets have sampled the members after the window."
+		return d
+	}
 	message := fmt.Sprintf("All %d client pods completed their load and reported.", len(o.Pods))
 	if !o.everyPod(Pod.isFinal) {
 		if now.Before(cleansUntil(o)) {

@@ -369,3 +369,41 @@ func TestCompleted(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// The end waits until kubelets have been read, at most until the timeout, and no stop changes that.
+func TestTheEndWaitsForKubelets(t *testing.T) {
+	pending := scenario(done, func(o *Observed) { o.Run.Spec.Stop, o.Kubelets.Pending = true, true })
+	if d := Decide(pending, t0.Add(time.Second)); d.Finish != nil || d.Ending != nil || d.Stage != v1alpha1.StageCollecting || d.Requeue == 0 {
+		t.Errorf("wanted to wait in Collecting, found %+v", d)
+	}
+	if d := Decide(pending, timesOut(pending)); d.Finish == nil || d.Finish.Reason != v1alpha1.ReasonCompleted {
+		t.Errorf("wanted Completed at the timeout, found %+v", d)
+	}
+}
+
+func TestWhatIsKnownFromKubelets(t *testing.T) {
+	known := map[string]v1alpha1.KubeletFigures{"a:1": {SampledMicroseconds: 1}}
+	for what, tc := range map[string]struct {
+		of   Kubelets
+		want string
+	}{
+		"no cluster":   {Kubelets{}, ""},
+		"off":          {Kubelets{Unknown: "off"}, "off"},
+		"not yet":      {Kubelets{Pending: true}, "the run ended before"},
+		"another pod":  {Kubelets{Members: map[string]v1alpha1.KubeletFigures{}}, "no pod of the target has the address a:1"},
+		"known":        {Kubelets{Members: known}, ""},
+		"known, ended": {Kubelets{Members: known, Pending: true}, ""},
+	} {
+		var m v1alpha1.MemberSummary
+		if set := tc.of.of("a:1"); set != nil {
+			set(&m)
+		}
+		got := m.Kubelet
+		switch isKnown := tc.of.Members["a:1"].SampledMicroseconds > 0; {
+		case tc.want == "" && !isKnown && got != nil, isKnown && (got == nil || got.Unknown != ""):
+			t.Errorf("%s: found %+v", what, got)
+		case tc.want != "" && (got == nil || !strings.HasPrefix(got.Unknown, tc.want)):
+			t.Errorf("%s: wanted %q, found %+v", what, tc.want, got)
+		}
+	}
+}

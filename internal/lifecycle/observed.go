@@ -30,11 +30,40 @@ type Observed struct {
 	ExtraPods []Pod
 	// Members are those of spec.target.ephemeral.
 	Members Members
+	// Kubelets are what is known about the members' pods from the kubelets of their nodes.
+	Kubelets Kubelets
 	// PodsLive means that Pods were read from the API server and not from the cache.
 	PodsLive bool
 	// SharesNode means that members run on the machine of all pods. It is set for a run without a cluster, where no node has
 	// a name.
 	SharesNode bool
+}
+
+// Kubelets are the figures of kubelets. Both fields are empty for a run without a cluster, or with members of its own.
+type Kubelets struct {
+	// Unknown is why no member has figures.
+	Unknown string
+	// Members has the figures by address; it is complete unless Pending.
+	Members map[string]v1alpha1.KubeletFigures
+	// Pending: the run has measured, and kubelets are still read.
+	Pending bool
+}
+
+// of sets the figures of a member at the end of its run. It returns nil if the run has none, and no reason.
+func (k Kubelets) of(endpoint string) func(*v1alpha1.MemberSummary) {
+	known, found := k.Members[endpoint]
+	switch {
+	case found:
+	case k.Unknown != "":
+		known.Unknown = k.Unknown
+	case k.Pending:
+		known.Unknown = "the run ended before kubelets had sampled after the window"
+	case k.Members != nil:
+		known.Unknown = "no pod of the target has the address " + endpoint
+	default:
+		return nil
+	}
+	return func(m *v1alpha1.MemberSummary) { m.Kubelet = &known }
 }
 
 // Seen is when this operator process first saw a state of the run. A state that it has not seen before has the zero value,

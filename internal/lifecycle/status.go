@@ -78,6 +78,9 @@ func keepResults(run *v1alpha1.EtcdBenchmark, o Observed, d Decision, sum result
 		return nil
 	}
 	newer := benchmark.Summary(run, sum)
+	if d.Finish != nil {
+		newer.Members = benchmark.WithMembers(newer.Members, run.Status.Target, o.Kubelets.of)
+	}
 	if s.Summary = moreComplete(s.Summary, newer); s.Summary == newer {
 		judged = &sum
 	}

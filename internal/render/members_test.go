@@ -89,3 +89,52 @@ func tableOf(t *testing.T, b *v1alpha1.EtcdBenchmark) string {
 	}
 	return out.String()
 }
+
+// What a kubelet measured stands apart from what the members say, and a reason that all share stands there once.
+func TestTableShowsKubelets(t *testing.T) {
+	b := runtest.Puts()
+	b.Status.Summary = benchmark.Summary(b, results.Summarize([]*results.Snapshot{runtest.Measured(0, 100, runtest.Told(runtest.Flushed(10), runtest.Flushed(10)))}))
+	all := b.Status.Summary.Members
+	all[0].Kubelet = &v1alpha1.KubeletFigures{CPUMillicores: new(int64(320)), RSSBytes: new(int64(3e7)), SentBytesPerSecond: new(int64(57_695))}
+	all[1].Kubelet = &v1alpha1.KubeletFigures{Unknown: "forbidden"}
+	text := tableOf(t, b)
+	var lines []string
+	for line := range strings.Lines(text) {
+		lines = append(lines, strings.Join(strings.Fields(line), " "))
+	}
+	wantLine(t, lines, "MEMBER (KUBELET) CPU RSS POD OUT/S")
+	wantLine(t, lines, "etcd-a 0.32 30 MB 57,695 B")
+	wantLine(t, lines, "kubelet: absent for etcd-b: forbidden")
+	all[0].Kubelet = all[1].Kubelet
+	if text := tableOf(t, b); strings.Contains(text, "(KUBELET)") || strings.Count(text, "kubelet: absent: forbidden") != 1 {
+		t.Errorf("wanted one reason and no table, found:\n%s", text)
+	}
+}
+
+// The table counts the lines of logs, and the list of a page has them by time.
+func TestLogsOfMembers(t *testing.T) {
+	b := runtest.Puts()
+	b.Status.Summary = benchmark.Summary(b, results.Summarize([]*results.Snapshot{runtest.Measured(0, 100, runtest.Told(runtest.Flushed(10), runtest.Flushed(10)))}))
+	all := b.Status.Summary.Members
+	if strings.Contains(tableOf(t, b), "logs:") || LogBlocks(b.Status.Summary) != nil || LogBlocks(nil) != nil {
+		t.Error("found logs where there are none")
+	}
+	line := func(at int64) []v1alpha1.LogLine {
+		return []v1alpha1.LogLine{{AtMicroseconds: at, Text: "took\x1b long"}}
+	}
+	all[0].Log = []v1alpha1.MemberLog{{Kind: spec.LogSlowFlush, Count: 1200, Lines: line(3e6)}}
+	all[1].Log = []v1alpha1.MemberLog{{Kind: spec.LogElection, Count: 1, Lines: line(2e6)}, {Kind: spec.LogSlowFlush, Count: 1, Lines: line(1e6)}}
+	if text := tableOf(t, b); !strings.Contains(text, "logs: Election 1 (from 2s, etcd-b), SlowFlush 1,201 (from 1s, etcd-b)\n") {
+		t.Errorf("the line about logs is missing:\n%s", text)
+	}
+	rows := LogBlocks(b.Status.Summary)[1].Rows
+	if len(rows) != 4 || strings.Join(rows[1], "|") != "1s|etcd-b|SlowFlush|took  long" || rows[3][1] != "etcd-a" {
+		t.Errorf("found the rows %q", rows)
+	}
+	for range mostLogRows {
+		all[0].Log[0].Lines = append(all[0].Log[0].Lines, line(4e6)...)
+	}
+	if blocks := LogBlocks(b.Status.Summary); len(blocks[1].Rows) != mostLogRows+1 || !strings.Contains(blocks[0].Text, "3 lines more") {
+		t.Errorf("found %d rows after %q", len(blocks[1].Rows), blocks[0].Text)
+	}
+}

@@ -2,8 +2,10 @@ package render
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
@@ -42,6 +44,8 @@ func (t *table) members() {
 		}
 	}
 	t.processes(all)
+	t.kubelets(all)
+	t.logs(all)
 	t.unknownMembers(all)
 }
 
@@ -66,6 +70,44 @@ func (t *table) processes(all []v1alpha1.MemberSummary) {
 		}
 	}
 	t.section(g)
+}
+
+// kubelets prints what kubelets have measured of the members' pods, and why figures are absent. It is a table of its own: a
+// kubelet counts other things than a member or a sampler.
+func (t *table) kubelets(all []v1alpha1.MemberSummary) {
+	g, absent, members := grid{left: 1}, map[string][]string{}, 0
+	g.add("MEMBER (KUBELET)", "CPU", "RSS", "WORKING SET", "POD IN/S", "POD OUT/S", "READ/S", "WRITTEN/S")
+	for _, m := range all {
+		k := m.Kubelet
+		if k == nil {
+			continue
+		}
+		if members++; k.Unknown != "" {
+			absent[k.Unknown] = append(absent[k.Unknown], shownName(m))
+		}
+		if k.CPUMillicores != nil {
+			g.add(shownName(m), cpuText(k.CPUMillicores, nil), sized(k.RSSBytes), sized(k.WorkingSetBytes), perSecond(k.ReceivedBytesPerSecond),
+				perSecond(k.SentBytesPerSecond), perSecond(k.ReadBytesPerSecond), perSecond(k.WrittenBytesPerSecond))
+		}
+	}
+	if len(g.rows) > 1 {
+		t.section(g.known())
+	}
+	for _, why := range slices.Sorted(maps.Keys(absent)) {
+		t.gap()
+		of := ""
+		if len(absent[why]) < members {
+			of = " for " + strings.Join(absent[why], ", ")
+		}
+		t.sentence("kubelet: ", "absent"+of+": "+why)
+	}
+}
+
+func perSecond(n *int64) string {
+	if n == nil {
+		return unknown
+	}
+	return text.Bytes(float64(*n))
 }
 
 func (t *table) unknownMembers(all []v1alpha1.MemberSummary) {

@@ -212,6 +212,7 @@ func TestValuesAreChecked(t *testing.T) {
 		"unknown format":     "log.format=xml",
 		"no account":         "serviceAccount.create=false",
 		"a word as a source": "networkPolicy.metricsFrom={monitoring}",
+		"two ways to trust":  "kubeletMetrics.caConfigMapName=a,kubeletMetrics.insecureSkipVerify=true",
 	}
 	for name, value := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,6 +14,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/supervisor"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/ephemeral"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
@@ -108,6 +110,21 @@ func (c *controller) keepLost() {
 			c.options.Notice(fmt.Sprintf("Member %d (%s) %s.", e.Member, pod.Name, pod.Lost))
 		}
 	}
+}
+
+// addLogs adds to the summary what the run's own members wrote to their logs in the window.
+func (c *controller) addLogs() {
+	s := c.run.Status.Summary
+	if c.own == nil || s.WindowEnd == nil {
+		return
+	}
+	s.Members = benchmark.WithMembers(s.Members, c.run.Status.Target, func(endpoint string) func(*v1alpha1.MemberSummary) {
+		i := slices.Index(c.own.Endpoints, endpoint)
+		if i < 0 {
+			return nil
+		}
+		return func(m *v1alpha1.MemberSummary) { m.Log = c.own.Log(i, s.WindowEnd.Time) }
+	})
 }
 
 // unused says which fields of spec.target.ephemeral have no effect without a cluster.

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,8 +22,9 @@ func TestMembersAndLoadGeneratorHaveFigures(t *testing.T) {
 	dir := t.TempDir()
 	run := mixed(func(run *v1alpha1.EtcdBenchmark) {
 		run.Spec.Load.Requests, run.Spec.Load.DurationSeconds, run.Spec.Load.Rate = nil, new(int32(6)), &spec.Rate{PerSecond: 100, Arrival: spec.ArrivalConstant}
+		run.Spec.Target.Service, run.Spec.Target.Ephemeral = nil, &v1alpha1.EphemeralTarget{Replicas: 1, Image: "etcd", Settings: map[string]v1alpha1.MemberSetting{"snapshot-count": "50"}}
 	})
-	if _, err := Run(t.Context(), run, options(func(o *Options) { o.Members, o.DataDir = 1, dir })); err != nil {
+	if _, err := Run(t.Context(), run, options(func(o *Options) { o.DataDir = dir })); err != nil {
 		t.Fatal(err)
 	}
 	all := run.Status.Summary.Members
@@ -32,6 +34,10 @@ func TestMembersAndLoadGeneratorHaveFigures(t *testing.T) {
 	// About half of the 600 requests are puts. A late first sample can miss some.
 	if m := all[0]; m.Apply == nil || m.Apply.Count < 1 || m.Apply.Count > 600 || m.ClientReceivedBytes == nil {
 		t.Errorf("got %+v, wanted the applies of about 300 puts", m)
+	}
+	i := slices.IndexFunc(all[0].Log, func(l v1alpha1.MemberLog) bool { return l.Kind == spec.LogSnapshot })
+	if i < 0 || all[0].Log[i].Count < 1 || all[0].Log[i].Lines[0].AtMicroseconds < 0 || !strings.Contains(all[0].Log[i].Lines[0].Text, "saved snapshot") {
+		t.Errorf("got the log %+v, wanted a snapshot for each 50 puts", all[0].Log)
 	}
 	if m := all[0]; m.MemoryBytes == nil || m.CPUMillicores == nil {
 		t.Errorf("got memory %v and processors %v, wanted both", m.MemoryBytes, m.CPUMillicores)

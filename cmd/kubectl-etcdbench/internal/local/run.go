@@ -284,6 +284,9 @@ func (c *controller) decide(now time.Time) {
 		*d.StartAt = metav1.NewMicroTime(now.Add(startDelay).Truncate(time.Microsecond).UTC())
 		d.Message = lifecycle.ArmedMessage(len(o.Pods), *d.StartAt)
 		c.gate.open(d.StartAt.Time)
+		if c.own != nil {
+			c.own.Listen(d.StartAt.Add(c.plan.Load.Warmup()))
+		}
 	}
 	for _, a := range d.Actions {
 		if a.Annotations[plan.AnnotationStop] != "" {

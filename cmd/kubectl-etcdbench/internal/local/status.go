@@ -53,6 +53,7 @@ func (c *controller) write(o lifecycle.Observed, d lifecycle.Decision, now time.
 	if shared {
 		s.Summary.Validity.Shared = v1alpha1.SharedNode
 	}
+	c.addLogs()
 	advise(c.run)
 }
 

@@ -85,9 +85,43 @@ var runFigures = []runFigure{
 		inWindow(ofMembers(func(m v1alpha1.MemberSummary) *int64 { return m.PodSentBytes }, 1))},
 	{"memory", "Highest resident memory of the members", "All members together. The memory of etcd includes mapped pages of its database, that of a Java server its heap.", plots.Bytes,
 		ofMembers(func(m v1alpha1.MemberSummary) *int64 { return m.MemoryBytes }, 1)},
+	{"kubelet-cpu", "Processors that the members' pods used (Kubelet)", ofKubelets, plots.Count, ofMembers(byKubelet(func(k v1alpha1.KubeletFigures) *int64 { return k.CPUMillicores }), 1e-3)},
+	{"kubelet-disk", "Bytes written to storage per second (Kubelet)", ofKubelets, plots.Bytes, ofMembers(byKubelet(func(k v1alpha1.KubeletFigures) *int64 { return k.WrittenBytesPerSecond }), 1)},
+	{"kubelet-received", "Bytes that the members' pods received per second (Kubelet)", ofKubelets, plots.Bytes, ofMembers(byKubelet(func(k v1alpha1.KubeletFigures) *int64 { return k.ReceivedBytesPerSecond }), 1)},
+	{"kubelet-sent", "Bytes that the members' pods sent per second (Kubelet)", ofKubelets, plots.Bytes, ofMembers(byKubelet(func(k v1alpha1.KubeletFigures) *int64 { return k.SentBytesPerSecond }), 1)},
+	{"kubelet-memory", "Resident memory of the members' pods after the window (Kubelet)", ofKubelets, plots.Bytes, ofMembers(byKubelet(func(k v1alpha1.KubeletFigures) *int64 { return k.RSSBytes }), 1)},
 	{"client", "Processors that clients used", "The share that the busiest client pod used of its processors. A client can be the limit without using them: its work waits for a processor that members use.",
 		plots.Percent, busiestClient},
 }
+
+// ofKubelets describes the figures of kubelets, which have pictures of their own: other sources count other things.
+const ofKubelets = "All members together, as the kubelets of their nodes measured the pods."
+
+func byKubelet(figure func(v1alpha1.KubeletFigures) *int64) func(v1alpha1.MemberSummary) *int64 {
+	return func(m v1alpha1.MemberSummary) *int64 {
+		if m.Kubelet == nil {
+			return nil
+		}
+		return figure(*m.Kubelet)
+	}
+}
+
+// hasTwoSources reports whether some of the runs had their members' processes sampled, and the members of others gave their own
+// numbers.
+func (d *Document) hasTwoSources() bool {
+	sources := map[bool]bool{}
+	for _, r := range d.Suite.Status.Results {
+		for _, m := range d.run(r.Name).summary().Members {
+			if m.CPUMillicores != nil {
+				sources[m.CPUHighestMillicores != nil] = true
+			}
+		}
+	}
+	return len(sources) > 1
+}
+
+// twoSources is said of figures that samplers and members themselves have.
+const twoSources = " Some members were sampled from outside and others gave their own numbers: do not compare these."
 
 func millicores(m v1alpha1.MemberSummary) *int64 { return m.CPUMillicores }
 
@@ -225,6 +259,9 @@ func clientPlots(d *Document) (out []Plot, equal []render.Block) {
 				equal = append(equal, render.Block{Label: f.title + ":", Text: text})
 			}
 			continue
+		}
+		if slices.Contains([]string{"cpu", "cpu-request", "memory"}, f.id) && d.hasTwoSources() {
+			c.Description += twoSources
 		}
 		if anyOpen {
 			c.Description += " A ring: numbers of a round cannot be compared, for example because the client was its limit."

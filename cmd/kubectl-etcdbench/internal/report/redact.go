@@ -166,7 +166,7 @@ func (r *redaction) run(run *v1alpha1.EtcdBenchmark) {
 		}
 	}
 	if s := run.Status.Summary; s != nil {
-		r.examples(s.Operations)
+		r.texts(s)
 	}
 	for _, p := range run.Status.Pods {
 		r.name("pod", p.Name)
@@ -177,13 +177,20 @@ func (r *redaction) run(run *v1alpha1.EtcdBenchmark) {
 // addressIn matches addresses in a text that a server or a proxy wrote.
 var addressIn = regexp.MustCompile(`\b(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?|\[[0-9A-Fa-f:.]+\](?::\d+)?|\b[\w-]+(?:\.[\w-]+)+:\d+`)
 
-func (r *redaction) examples(operations []v1alpha1.OperationSummary) {
-	for _, o := range operations {
+func (r *redaction) texts(s *v1alpha1.Summary) {
+	var all []string
+	for _, o := range s.Operations {
 		for _, e := range o.Errors {
-			for _, address := range addressIn.FindAllString(e.Example, -1) {
-				r.address(address)
-			}
+			all = append(all, e.Example)
 		}
+	}
+	for _, m := range s.Members {
+		if m.Kubelet != nil {
+			all = append(all, m.Kubelet.Unknown)
+		}
+	}
+	for _, address := range addressIn.FindAllString(strings.Join(all, "\n"), -1) {
+		r.address(address)
 	}
 }
 
@@ -257,6 +264,7 @@ func (r *redaction) apply(d *Document) (*Document, error) {
 	if err := numbers.Decode(&values); err != nil {
 		return nil, fmt.Errorf("redacting the report: %w", err)
 	}
+	dropLogs(values)
 	r.found("", values)
 	if data, err = json.Marshal(r.replacement().walk("", values)); err != nil {
 		return nil, fmt.Errorf("redacting the report: %w", err)
@@ -266,6 +274,27 @@ func (r *redaction) apply(d *Document) (*Document, error) {
 		return nil, fmt.Errorf("redacting the report: %w", err)
 	}
 	return out, nil
+}
+
+// dropLogs removes the texts of lines of members' logs, wherever they are: they can have any name.
+func dropLogs(value any) {
+	switch v := value.(type) {
+	case map[string]any:
+		for key, inner := range v {
+			if lines, is := inner.([]any); is && key == "lines" && v["kind"] != nil {
+				for _, line := range lines {
+					if fields, is := line.(map[string]any); is {
+						delete(fields, "text")
+					}
+				}
+			}
+			dropLogs(inner)
+		}
+	case []any:
+		for _, inner := range v {
+			dropLogs(inner)
+		}
+	}
 }
 
 // bare removes what a report does not need: among others, all labels but those that name the suite and the cell of a run.

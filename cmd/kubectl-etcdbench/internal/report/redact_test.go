@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
@@ -55,6 +56,9 @@ func TestRedactFindsNamesEverywhere(t *testing.T) {
 	b.Status.Conditions[0].Message = "It waited for sandbox/other-run, in namespace sandbox."
 	const message = "dial tcp 10.1.2.3:2379 by proxy.acme.example:99, [fd00::7]:80: refused"
 	b.Status.Summary.Operations[0].Errors = []v1alpha1.ErrorCount{{Code: "Unavailable", Count: 1, Example: message}}
+	b.Status.Summary.Members = []v1alpha1.MemberSummary{{ID: "a", Kubelet: &v1alpha1.KubeletFigures{Unknown: "the kubelet of 10.7.7.7 refused the operator"}, Log: []v1alpha1.MemberLog{
+		{Kind: spec.LogElection, Count: 7, Lines: []v1alpha1.LogLine{{AtMicroseconds: 5, Text: "leader-of-acme was elected"}}},
+	}}}
 	b.Status.Summary.Warnings = []string{"1 request failed (" + message + ")"}
 	b.Spec.Pod = &v1alpha1.PodSettings{
 		Labels:           v1alpha1.PodMetadata{"cost-center": "cc-4711"},
@@ -66,7 +70,10 @@ func TestRedactFindsNamesEverywhere(t *testing.T) {
 		}}},
 	}
 	d := redacted(t, OfRun(b, run.Report), "payments", "acme", "billing", "writes-report", "sandbox", "other-run", "pull-key", "gold-pool", "rack-of", "cc-4711", "billing-ops",
-		"10.1.2.3", "proxy", "fd00::7")
+		"10.1.2.3", "proxy", "fd00::7", "10.7.7.7", "was elected")
+	if log := d.Runs[0].Object.Status.Summary.Members[0].Log; len(log) != 1 || log[0].Count != 7 || log[0].Lines[0].AtMicroseconds != 5 {
+		t.Errorf("found the log %+v, wanted it without texts", log)
+	}
 	if got := d.Runs[0].Object; got.Labels[v1alpha1.LabelCell] != "old/put/c10" || got.Spec.Pod.NodeSelector["kubernetes.io/arch"] != "amd64" {
 		t.Errorf("found %v and %v", got.Labels, got.Spec.Pod.NodeSelector)
 	}

@@ -38,7 +38,7 @@ func runSections(prefix string, r Run, blocks []render.Block) []Section {
 	course, courseLacks := coursePlots(prefix, run, courseOf(run, d))
 	members, memberLacks := memberPlots(prefix, run, d)
 	return []Section{
-		{ID: prefix + "numbers", Title: "Latency and throughput", Blocks: append(of(blocks, render.PartNumbers), courseLacks...), Plots: append(course, spectra(prefix, run, d)...)},
+		{ID: prefix + "numbers", Title: "Latency and throughput", Blocks: slices.Concat(of(blocks, render.PartNumbers), courseLacks, render.LogBlocks(run.Status.Summary)), Plots: append(course, spectra(prefix, run, d)...)},
 		{ID: prefix + "limits", Title: "Where the time went", Blocks: withoutFirstHeading(of(blocks, render.PartEvidence))},
 		{ID: prefix + "members", Title: "Members of the target", Blocks: append(sideBySide(of(blocks, render.PartMembers)), memberLacks...), Plots: members},
 		{ID: prefix + "requests", Title: "Requests", Blocks: of(blocks, render.PartRequests)},

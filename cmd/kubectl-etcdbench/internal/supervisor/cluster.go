@@ -66,6 +66,9 @@ type Cluster struct {
 	mutex sync.Mutex
 	pids  []int
 	ended []Ended
+	// heard is what members have written to their logs since from; nil before Listen.
+	from  time.Time
+	heard map[logKey]*heard
 }
 
 // Start starts members on free loopback ports, with the default settings of their store, and waits until they serve.
@@ -124,7 +127,7 @@ func start(ctx context.Context, store ephemeral.Store, config Config) (*Cluster,
 
 // order chooses the addresses of the members.
 func (c *Cluster) order(config Config) (o order, err error) {
-	o = order{Dir: c.dir, Program: config.Program}
+	o = order{Dir: c.dir, Program: config.Program, Store: config.Store}
 	var first []string
 	if o.Program == "" {
 		if o.Program, err = os.Executable(); err != nil {
@@ -205,6 +208,10 @@ func (c *Cluster) listen(events *json.Decoder, fail context.CancelCauseFunc) {
 			c.ended = append(c.ended, *e.Ended)
 			c.mutex.Unlock()
 			fail(errors.New("a member does not run"))
+		case e.Said != nil:
+			c.mutex.Lock()
+			c.hear(e.Said)
+			c.mutex.Unlock()
 		default:
 			c.mutex.Lock()
 			c.pids = e.Started

@@ -1,6 +1,11 @@
 package supervisor
 
-import "github.com/etcdbench/etcd-benchmark-operator/internal/ephemeral"
+import (
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/ephemeral"
+)
 
 // order is what the plugin tells the supervisor: one line of JSON.
 type order struct {
@@ -9,6 +14,8 @@ type order struct {
 	// Program is started once for each of Members.
 	Program string
 	Members []ephemeral.Process
+	// Store is what the members are.
+	Store spec.Datastore
 }
 
 // event is what the supervisor tells the plugin: a line of JSON. It has one of the fields.
@@ -18,6 +25,24 @@ type event struct {
 	// Failed is why no member was started.
 	Failed string `json:",omitempty"`
 	Ended  *Ended `json:",omitempty"`
+	// Said are lines of logs that can explain the course of a run.
+	Said []said `json:",omitempty"`
+}
+
+// said are the lines of one kind that a member wrote to its log within a moment.
+type said struct {
+	Member int
+	Kind   spec.LogKind
+	// Count is how many lines that were, from At on, and Lines are the first of them.
+	Count int64
+	At    time.Time
+	Lines []Line
+}
+
+// Line is a line of a log, and when it was read.
+type Line struct {
+	At   time.Time
+	Text string
 }
 
 // Ended is a member whose process has ended.

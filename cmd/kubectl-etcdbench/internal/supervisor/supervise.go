@@ -94,11 +94,17 @@ func (s *supervision) start(ctx context.Context, o order) (pids []int, err error
 		return nil, err
 	}
 	s.owns = true
+	store, _ := ephemeral.Of(o.Store)
+	remarks := gathered{tell: func(all []said) { s.tell(event{Said: all}) }}
 	for i, m := range o.Members {
 		if err := write(m.Files); err != nil {
 			return nil, err
 		}
-		log := &tail{}
+		log := &lines{each: func(line []byte) {
+			if kind, says := store.Remark(line); kind != "" {
+				remarks.add(logKey{i, kind}, Line{time.Now(), says})
+			}
+		}}
 		cmd := exec.CommandContext(ctx, o.Program, m.Args...)
 		cmd.Env, cmd.Stdout, cmd.Stderr = append(environment(os.Environ()), m.Env...), log, log
 		cmd.SysProcAttr = ofMember()
