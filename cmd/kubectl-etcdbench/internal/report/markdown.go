@@ -21,7 +21,7 @@ func (p Page) Markdown() []byte {
 	fmt.Fprintf(&out, "## %s %s\n\n%s\n\n", p.State.emoji(), escape(p.Verdict), paragraph(p.Title))
 	out.WriteString(sectionMarkdown(Section{Title: "The numbers of all runs", Blocks: p.Lead}))
 	for _, t := range p.Tiles {
-		fmt.Fprintf(&out, "- **%s**: %s (%s)\n", escape(t.Name), escape(t.Value), escape(t.Note))
+		fmt.Fprintf(&out, "- **%s**: %s\n", escape(t.Name), escape(strings.TrimSpace(t.Value+" "+t.Note)))
 	}
 	out.WriteString("\n")
 	for _, why := range p.Why {
