@@ -43,7 +43,7 @@ func fragmentedPlots(m measured) []report.Plot {
 			points = append(points, plots.CurvePoint{At: float64(b.parameters), Value: b.last / 1e6, Open: b.doubt})
 		}
 	}
-	return curves("fragmented-time", "Time to pull parameters, fragmented", "Until the last of 688 processes has all, at one server. "+oneMachine, "parameters in all", plots.Seconds, curve("Fragmented", points))
+	return curves("fragmented-time", "Time to pull parameters, fragmented", "Until the last process has all, at one server. "+oneMachine, "parameters in all", plots.Seconds, curve("Fragmented", points))
 }
 
 func layoutsPlots(m measured) (out []report.Plot) {
