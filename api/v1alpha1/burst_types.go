@@ -57,7 +57,7 @@ type TimeoutCount struct {
 	// from and to are the least and the greatest number of time-outs. Without to,
 	// there is no greatest.
 	//
-	// +optional
+	// +required
 	From int32 `json:"from"`
 
 	// +optional

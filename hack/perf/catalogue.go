@@ -93,11 +93,11 @@ func theirWrites(l load) side {
 
 // comparisons are the comparisons of `perf clients`, in the order of its table.
 func comparisons(z size) []comparison {
-	return []comparison{
+	return append([]comparison{
 		rangeComparison(z), putComparison(z), h2loadComparison(z), fewComparison(z), oneComparison(z),
 		openComparison(z), defaultComparison(z), latenessComparison(z),
 		startedComparison(z, client), startedComparison(z, fast), frozenComparison(client), frozenComparison(fast), storesComparison(z), heyComparison(z), jsonComparison(z), recorderComparison(false), recorderComparison(true),
-	}
+	}, burstComparisons()...)
 }
 
 func cpuFigure(of, by string, b bound) figure {

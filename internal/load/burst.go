@@ -14,8 +14,10 @@ import (
 type task struct {
 	// number is the task's among those of all pods, and ordinal among those of its pod, in the order in which they are due.
 	number, ordinal int64
-	// due is the time of its first request.
-	due requestTime
+	// begun: a request was sent. due and sent are the times of the first one.
+	begun bool
+	due   requestTime
+	sent  Instant
 	// attempts of the current request that timed out, and timeouts of all requests.
 	attempts, timeouts int
 	// read is how many keys were read.
@@ -79,8 +81,8 @@ func (r *runner) launch() {
 // repeated at once.
 func (e *engine) taskEnded(c *client) (due Instant, more bool) {
 	t, r := &c.task, &c.response
-	if c.began == 0 {
-		c.began, t.due = r.Sent, c.time
+	if !t.begun {
+		t.begun, t.sent, t.due = true, r.Sent, c.time
 	}
 	if r.Code == CodeDeadlineExceeded {
 		t.timeouts++
@@ -104,7 +106,7 @@ func (e *engine) taskEnded(c *client) (due Instant, more bool) {
 			b.Refused++
 		}
 	})
-	r.Sent = c.began
+	r.Sent = t.sent
 	op := c.operation
 	op.Kind = e.burst.Measured
 	e.account(c, c.phase, op, t.due)

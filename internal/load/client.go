@@ -49,6 +49,7 @@ func newClient(number int, conn Conn, w *workload.Workload, p plan.Plan, permit 
 		workload: w,
 		request:  newRequest(p, w),
 		key:      make([]byte, 0, w.KeyBytes()),
+		task:     task{number: int64(number), ordinal: int64(number)},
 	}
 	return c
 }

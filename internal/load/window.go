@@ -78,7 +78,7 @@ func (s *Session) clients(ctx context.Context) ([]*client, error) {
 			added := newClient(len(clients), conn, s.workload, s.plan, &s.permit)
 			added.pod = s.part.Index
 			number := connection + round*int(s.plan.Load.Connections)
-			added.task.number, added.task.ordinal = int64(number), int64(len(clients))
+			added.task.number = int64(number)
 			clients = append(clients, added)
 			numbers = append(numbers, number)
 		}

@@ -27,7 +27,7 @@ type clientTransport struct {
 	// dial connects to one address.
 	dial func(ctx context.Context, endpoint string) (*clientv3.Client, error)
 	// open returns a client of one address that connects with its first request.
-	open func(ctx context.Context, endpoint string) (*clientv3.Client, error)
+	open func(endpoint string) (*clientv3.Client, error)
 
 	mutex sync.Mutex
 	conns []*conn
@@ -38,11 +38,8 @@ type conn struct {
 	driver *Driver
 	// dial connects to the member behind an address.
 	dial func(ctx context.Context, endpoint string) (*clientv3.Client, error)
-	// client is replaced when the connection moves. It is nil before the first request of one that connects later: open
-	// then opens the address.
-	client   atomic.Pointer[clientv3.Client]
-	open     func(ctx context.Context, endpoint string) (*clientv3.Client, error)
-	endpoint string
+	// client is replaced when the connection moves.
+	client atomic.Pointer[clientv3.Client]
 	// locks is for clients with sessions.
 	locks lockView
 }
@@ -61,7 +58,12 @@ func (l *clientTransport) connect(ctx context.Context, _ int, endpoint string) (
 }
 
 func (l *clientTransport) later(_ int, endpoint string) (connection, error) {
-	c := &conn{driver: l.driver, dial: l.dialMember, open: l.open, endpoint: endpoint}
+	client, err := l.open(endpoint)
+	if err != nil {
+		return nil, err
+	}
+	c := &conn{driver: l.driver, dial: l.dialMember}
+	c.client.Store(client)
 	l.adopt(c)
 	return c, nil
 }
@@ -80,9 +82,7 @@ func (l *clientTransport) close() error {
 	defer l.mutex.Unlock()
 	var errs []error
 	for _, c := range l.conns {
-		if client := c.client.Load(); client != nil {
-			errs = append(errs, closeClient(client))
-		}
+		errs = append(errs, closeClient(c.client.Load()))
 	}
 	l.conns = nil
 	return errors.Join(errs...)
@@ -116,9 +116,6 @@ func (c *conn) move(ctx context.Context, endpoint string) error {
 		return err
 	}
 	old := c.client.Swap(client)
-	if old == nil {
-		return nil
-	}
 	time.AfterFunc(c.driver.plan.Load.RequestTimeout(), func() { _ = closeClient(old) })
 	return nil
 }
@@ -139,16 +136,7 @@ func (c *conn) carry(ctx context.Context, req *load.Request, resp *load.Response
 		return
 	}
 	*resp = load.Response{}
-	client, late, err := c.opened(ctx)
-	if err != nil {
-		resp.Sent = late
-		finish(resp, err)
-		return
-	}
-	known.do(ctx, c.driver, client, req, resp)
-	if late > 0 {
-		resp.Sent = late
-	}
+	known.do(ctx, c.driver, c.client.Load(), req, resp)
 }
 
 // Client implements load.SharedConn.

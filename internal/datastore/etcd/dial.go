@@ -56,12 +56,21 @@ func (d *Driver) dialWith(ctx context.Context, creds *credentials, noting *answe
 	if err := awaitReady(ctx, client.ActiveConnection()); err != nil {
 		return nil, errors.Join(d.whyNotReady(ctx, endpoint, err), closeClient(client))
 	}
-	if creds.username != "" {
-		if err := d.tokens().First(ctx); err != nil {
-			return nil, errors.Join(explain(err, endpoint), closeClient(client))
-		}
+	if err := d.firstToken(ctx, creds, endpoint); err != nil {
+		return nil, errors.Join(err, closeClient(client))
 	}
 	return client, nil
+}
+
+// firstToken logs in, if there is a user who has no token yet.
+func (d *Driver) firstToken(ctx context.Context, creds *credentials, endpoint string) error {
+	if creds.username == "" {
+		return nil
+	}
+	if err := d.tokens().First(ctx); err != nil {
+		return explain(err, endpoint)
+	}
+	return nil
 }
 
 // config leaves it to the server which requests are too large.

@@ -13,6 +13,7 @@ const (
 	metricQuota     = "etcd_server_quota_backend_bytes"
 	metricIsLeader  = "etcd_server_is_leader"
 	metricHasLeader = "etcd_server_has_leader"
+	metricMaxFiles  = "process_max_fds"
 	// metricCompaction is the only wanted metric in milliseconds.
 	metricCompaction = "etcd_debugging_mvcc_db_compaction_total_duration_milliseconds"
 )
@@ -44,7 +45,7 @@ var metrics = exposition.New(exposition.Table{
 		"etcd_disk_backend_defrag_duration_seconds": {Is: results.TimerDefragment},
 		metricCompaction:                            {Is: results.TimerCompact, Milliseconds: true},
 	},
-	Others: []string{metricServerID, metricQuota, metricIsLeader, metricHasLeader},
+	Others: []string{metricServerID, metricQuota, metricIsLeader, metricHasLeader, metricMaxFiles},
 })
 
 // writeMethods are the RPCs that TimerHandling includes.

@@ -57,7 +57,7 @@ var _ grpc.ClientConnInterface = (*gateway)(nil)
 
 // openGateway returns a client of one address whose calls of the KV service go to the gateway there. It connects with the
 // first of them.
-func (d *Driver) openGateway(ctx context.Context, endpoint string) (*clientv3.Client, error) {
+func (d *Driver) openGateway(endpoint string) (*clientv3.Client, error) {
 	creds, err := d.secrets()
 	if err != nil {
 		return nil, err
@@ -72,9 +72,6 @@ func (d *Driver) openGateway(ctx context.Context, endpoint string) (*clientv3.Cl
 	}
 	if creds.username != "" {
 		g.tokens = d.tokens()
-		if err := g.tokens.First(ctx); err != nil {
-			return nil, explain(err, endpoint)
-		}
 	}
 	client := clientv3.NewCtxClient(context.Background())
 	client.KV = clientv3.NewKVFromKVClient(etcdserverpb.NewKVClient(g), client)
@@ -84,21 +81,27 @@ func (d *Driver) openGateway(ctx context.Context, endpoint string) (*clientv3.Cl
 
 // dialGateway also sends a request to open the connection.
 func (d *Driver) dialGateway(ctx context.Context, endpoint string) (*clientv3.Client, error) {
-	client, err := d.openGateway(ctx, endpoint)
+	creds, err := d.secrets()
 	if err != nil {
 		return nil, err
+	}
+	client, err := d.openGateway(endpoint)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.firstToken(ctx, creds, endpoint); err != nil {
+		return nil, errors.Join(err, closeClient(client))
 	}
 	bounded, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
 	if _, err := get(bounded, client, d.run.Marker(), clientv3.WithSerializable(), clientv3.WithCountOnly()); err != nil {
-		return nil, errors.Join(d.whyNoGateway(ctx, endpoint, err), closeClient(client))
+		return nil, errors.Join(d.whyNoGateway(ctx, endpoint, creds, err), closeClient(client))
 	}
 	return client, nil
 }
 
 // whyNoGateway explains an error of the first request.
-func (d *Driver) whyNoGateway(ctx context.Context, endpoint string, err error) error {
-	creds, _ := d.secrets()
+func (d *Driver) whyNoGateway(ctx context.Context, endpoint string, creds *credentials, err error) error {
 	switch {
 	case codeOf(err) == codes.Unimplemented:
 		return load.Errorf(results.FailureUnsupported,

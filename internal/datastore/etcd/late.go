@@ -24,34 +24,12 @@ func (d *Driver) ConnectLater(number int) (load.Conn, error) {
 }
 
 // openForLoad returns a client of one address that connects with its first request.
-func (d *Driver) openForLoad(ctx context.Context, endpoint string) (*clientv3.Client, error) {
+func (d *Driver) openForLoad(endpoint string) (*clientv3.Client, error) {
 	creds, err := d.secrets()
 	if err != nil {
 		return nil, err
 	}
-	if creds.username != "" {
-		if err := d.tokens().First(ctx); err != nil {
-			return nil, err
-		}
-	}
 	return clientv3.New(d.config(creds, &answerer{all: &d.answerers, address: endpoint}, endpoint))
-}
-
-// opened returns the client of a connection. The first request of one that connects later opens it. late is when that
-// began; otherwise it is 0.
-func (c *conn) opened(ctx context.Context) (client *clientv3.Client, late load.Instant, err error) {
-	if client = c.client.Load(); client != nil {
-		return client, 0, nil
-	}
-	late = load.Now()
-	if client, err = c.open(ctx, c.endpoint); err != nil {
-		return nil, late, err
-	}
-	if !c.client.CompareAndSwap(nil, client) {
-		// The connection has moved meanwhile.
-		_ = closeClient(client)
-	}
-	return c.client.Load(), late, nil
 }
 
 // Wire implements load.Weigher.

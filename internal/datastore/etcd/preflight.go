@@ -46,6 +46,9 @@ func (d *Driver) preflight(ctx context.Context) (target *results.Target, view me
 	if err := d.checkSupport(ctx); err != nil {
 		return nil, view, err
 	}
+	if err := d.checkConnections(ctx, t); err != nil {
+		return nil, view, err
+	}
 	d.mutex.Lock()
 	d.topology = t
 	d.mutex.Unlock()

@@ -9,7 +9,7 @@ import "github.com/etcdbench/etcd-benchmark-operator/api/spec"
 
 // Process tunes this process for its part of a load.
 func Process(l spec.Load) {
-	relaxCollector(l.Transport)
+	tuneCollector(l)
 	if l.OpenLoop() {
 		askForShortTimeslices()
 	}
