@@ -12,6 +12,7 @@ import (
 const (
 	fragmentedSuite = "burst-fragmented"
 	layoutsSuite    = "burst-layouts"
+	courseSuite     = "burst-course"
 	timeoutsSuite   = "burst-timeouts"
 )
 

@@ -129,13 +129,13 @@ func TestDoubtIsShown(t *testing.T) {
 	results := m.suites[pageSuite].Suite.Status.Results
 	i := slices.IndexFunc(results, func(r v1alpha1.SuiteResult) bool { return r.Cell == "leader/put/one" })
 	results[i].Invalid = "its load generator was a limit"
-	if row := tableWith(t, m, "etcd-writes").rows[0]; row[6] != "1,234"+limited {
+	if row := tableWith(t, m, "etcd-writes").rows[0]; row[7] != "1,234"+limited {
 		t.Errorf("got %q", row)
 	}
 	valid := results[i]
 	valid.Invalid, valid.Round, valid.Operations = "", 2, []v1alpha1.SuiteOperation{{ThroughputMilliPerSecond: 5000, Succeeded: 1}}
 	m.suites[pageSuite].Suite.Spec.Rounds, m.suites[pageSuite].Suite.Status.Results = 2, append(results, valid)
-	if row := tableWith(t, m, "etcd-writes").rows[0]; row[6] != "5" {
+	if row := tableWith(t, m, "etcd-writes").rows[0]; row[7] != "5" {
 		t.Errorf("got %q", row)
 	}
 }
