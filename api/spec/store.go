@@ -354,20 +354,15 @@ type transportRow struct {
 	multiplexed, loops, ranges, anyMembers bool
 }
 
+var fetches = slices.Clip([]Variant{VariantFetchFragmented, VariantFetchBlob, VariantFetchFlat, VariantFetchTree})
+
 // transports has every transport. Fast sends requests that have one response each.
 var transports = map[Transport]transportRow{
 	TransportClient: {workloads: Variants(), multiplexed: true, ranges: true, anyMembers: true},
-	TransportFast: {workloads: []Variant{
-		VariantPut, VariantRangeWhole, VariantMixed, VariantDelete, VariantTxnPuts, VariantTxnCompareAndSwap,
-		VariantLeaseGrant, VariantLeaseRevoke, VariantFetchFragmented, VariantFetchBlob, VariantFetchFlat, VariantFetchTree,
-	}, multiplexed: true, loops: true, ranges: true, anyMembers: true},
-	TransportJSON: {workloads: []Variant{
-		VariantPut, VariantRangeWhole, VariantMixed, VariantDelete, VariantTxnPuts,
-		VariantFetchFragmented, VariantFetchBlob, VariantFetchFlat, VariantFetchTree,
-	}, ranges: true, anyMembers: true},
-	TransportV2: {workloads: []Variant{
-		VariantPut, VariantRangeWhole, VariantFetchFragmented, VariantFetchBlob, VariantFetchFlat, VariantFetchTree,
-	}},
+	TransportFast: {workloads: append(fetches, VariantPut, VariantRangeWhole, VariantMixed, VariantDelete, VariantTxnPuts, VariantTxnCompareAndSwap,
+		VariantLeaseGrant, VariantLeaseRevoke), multiplexed: true, loops: true, ranges: true, anyMembers: true},
+	TransportJSON: {workloads: append(fetches, VariantPut, VariantRangeWhole, VariantMixed, VariantDelete, VariantTxnPuts), ranges: true, anyMembers: true},
+	TransportV2:   {workloads: append(fetches, VariantPut, VariantRangeWhole)},
 }
 
 // Workloads are those that the transport can send.

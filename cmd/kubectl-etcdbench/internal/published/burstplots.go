@@ -43,7 +43,7 @@ func fragmentedPlots(m measured) []report.Plot {
 			points = append(points, plots.CurvePoint{At: float64(b.parameters), Value: b.last / 1e6, Open: b.doubt})
 		}
 	}
-	return curves("fragmented-time", "Time to pull parameters, fragmented", "Until the last of 688 processes has all, at one server. "+oneMachine, "parameters in all", plots.Seconds, curve("Fragmented", points))
+	return curves("fragmented-time", "Time to pull parameters, fragmented", "Until the last process has all, at one server. "+oneMachine, "parameters in all", plots.Seconds, curve("Fragmented", points))
 }
 
 func layoutsPlots(m measured) (out []report.Plot) {
@@ -119,7 +119,7 @@ func timeoutsPlots(m measured) (out []report.Plot) {
 
 // courseOf is the details of a run, and its timeline's interval in seconds; false without them.
 func (m measured) courseOf(cell string) (detail benchmark.Detail, ok bool) {
-	r := m.runOf(layoutsSuite, cell)
+	r := m.runOf(courseSuite, cell)
 	if r == nil || len(r.Report) == 0 {
 		return detail, false
 	}
@@ -145,7 +145,7 @@ func coursePlots(m measured) (out []report.Plot) {
 		for _, f := range courseFigures {
 			var lines []plots.TimeLine
 			for _, layout := range together {
-				if d, ok := m.courseOf(layoutCell(1, layout, 100)); ok {
+				if d, ok := m.courseOf(strings.ToLower(layout)); ok {
 					line := f.of(d)
 					line.Label = layout
 					lines = append(lines, line)
@@ -156,7 +156,7 @@ func coursePlots(m measured) (out []report.Plot) {
 			}
 			about := plots.About{
 				ID: "course-" + f.id + "-" + strings.ToLower(together[0]), Title: f.title + ": " + strings.ToLower(strings.Join(together, " and ")),
-				Description: "100 parameters each, in steps of 0.1 s or what the report keeps. " + f.about,
+				Description: "One server, 100 parameters each, in steps of 0.1 s or what the report keeps. " + f.about,
 			}
 			out = append(out, report.Plot{Picture: plots.OverTime{About: about, Lines: lines, Unit: f.unit}, Rows: timeRows(lines, f.unit)})
 		}

@@ -51,31 +51,39 @@ const (
 )
 
 func etcdPageWrites(m measured) table {
-	t := table{
+	return table{
 		id: "etcd-writes", title: "etcd's page: writes", theirs: etcdPageSource + ": " + etcdPageSetup + ".",
-		header: []string{"connections", "clients", "target", "QPS", "latency", "RSS", "our QPS", "our latency", "our RSS"},
+		differs: requestsText(m, pageSuite, "leader/put/one", "leader/put/many"),
+		header:  []string{"keys", "connections", "clients", "target", "QPS", "latency", "RSS", "our QPS", "our latency", "our RSS"},
 		rows: rowsOf(m, []published{
-			{labels: []string{"1", "1", "leader"}, rate: 583, latency: 1.6, memory: 48, name: pageSuite, cells: []string{"leader/put/one"}},
-			{labels: []string{"100", "1,000", "leader"}, rate: 44341, latency: 22, memory: 124, name: pageSuite, cells: []string{"leader/put/many"}},
-			{labels: []string{"100", "1,000", "all"}, rate: 50104, latency: 20, memory: 126, name: pageSuite, cells: []string{"all/put/many"}},
+			{labels: []string{"10,000", "1", "1", "leader"}, rate: 583, latency: 1.6, memory: 48, name: pageSuite, cells: []string{"leader/put/one"}},
+			{labels: []string{"100,000", "100", "1,000", "leader"}, rate: 44341, latency: 22, memory: 124, name: pageSuite, cells: []string{"leader/put/many"}},
+			{labels: []string{"100,000", "100", "1,000", "all"}, rate: 50104, latency: 20, memory: 126, name: pageSuite, cells: []string{"all/put/many"}},
 		}),
 	}
-	return t
+}
+
+// requestsText says how many requests our rows of one client and of many have.
+func requestsText(m measured, name, one, many string) string {
+	few, all := m.of(name, one), m.of(name, many)
+	if few.why+all.why != "" {
+		return ""
+	}
+	return fmt.Sprintf("Ours: %s requests of one client, %s of 1,000.", text.Grouped(few.succeeded+few.failed), text.Grouped(all.succeeded+all.failed))
 }
 
 func etcdPageReads(m measured) table {
-	t := table{
+	return table{
 		id: "etcd-reads", title: "etcd's page: reads of one key", theirs: "The same machines; all members.",
-		header: []string{"connections", "clients", "consistency", "QPS", "latency", "our QPS", "our latency"},
+		header: []string{"requests", "connections", "clients", "consistency", "QPS", "latency", "our QPS", "our latency"},
 		rows: rowsOf(m, []published{
-			{labels: []string{"1", "1", "linearizable"}, rate: 1353, latency: 0.7, withoutMemory: true, name: pageSuite, cells: []string{"all/linearizable/one"}},
-			{labels: []string{"1", "1", "serializable"}, rate: 2909, latency: 0.3, withoutMemory: true, name: pageSuite, cells: []string{"all/serializable/one"}},
-			{labels: []string{"100", "1,000", "linearizable"}, rate: 141578, latency: 5.5, withoutMemory: true, name: pageSuite, cells: []string{"all/linearizable/many"}},
-			{labels: []string{"100", "1,000", "serializable"}, rate: 185758, latency: 2.2, withoutMemory: true, name: pageSuite, cells: []string{"all/serializable/many"}},
+			{labels: []string{"10,000", "1", "1", "linearizable"}, rate: 1353, latency: 0.7, withoutMemory: true, name: pageSuite, cells: []string{"all/linearizable/one"}},
+			{labels: []string{"10,000", "1", "1", "serializable"}, rate: 2909, latency: 0.3, withoutMemory: true, name: pageSuite, cells: []string{"all/serializable/one"}},
+			{labels: []string{"100,000", "100", "1,000", "linearizable"}, rate: 141578, latency: 5.5, withoutMemory: true, name: pageSuite, cells: []string{"all/linearizable/many"}},
+			{labels: []string{"100,000", "100", "1,000", "serializable"}, rate: 185758, latency: 2.2, withoutMemory: true, name: pageSuite, cells: []string{"all/serializable/many"}},
 		}),
 		said: []string{headline(m)},
 	}
-	return t
 }
 
 // headline answers the sentence at the top of etcd's page.
@@ -120,7 +128,7 @@ func podsTable(m measured) table {
 		return []string{"first/serializable/" + load, "second/serializable/" + load, "third/serializable/" + load}
 	}
 	t := table{
-		id: "pods", title: "The same from pods", theirs: "etcd 3.3.10 in three pods of 1 processor and 2 GB on shared nodes, with a client of 16 processors. Serializable reads went to one member after the other; their rates are added up.",
+		id: "pods", title: "The same from pods", differs: requestsText(m, podsSuite, "leader/put/one", "leader/put/many"), theirs: "etcd 3.3.10 in three pods of 1 processor and 2 GB on shared nodes, with a client of 16 processors. Serializable reads went to one member after the other; their rates are added up.",
 		header: []string{"operation", "connections", "clients", "target", "QPS", "latency", "our QPS", "our latency"},
 		rows: rowsOf(m, []published{
 			row("1", "write", "leader", 126, 7.7, "leader/put/one"),

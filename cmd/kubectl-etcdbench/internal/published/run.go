@@ -111,19 +111,16 @@ func lastLine(said string) string {
 const (
 	quickRequests = 20_000
 	// quickShare is the part of the requests of a load that stays.
-	quickShare     = 5
-	quickSeconds   = 2
-	quickProcesses = 500
+	quickShare   = 5
+	quickSeconds = 2
 )
+
+// quickProcesses is how many processes a burst has at most.
+var quickProcesses = map[string]int32{fragmentedSuite: 137, layoutsSuite: 1000, courseSuite: 7000, overheadSuite: 100, timeoutsSuite: 1000}
 
 // shrink leaves every row of a suite, with less work for each.
 func shrink(s *v1alpha1.EtcdBenchmarkSuite) {
 	s.Spec.Rounds = 1
-	for i := range s.Spec.Workloads {
-		if f := s.Spec.Workloads[i].Workload.Fetch; f != nil && s.Name == fragmentedSuite {
-			f.ParametersPerProcess /= quickShare
-		}
-	}
 	s.Spec.Targets = slices.DeleteFunc(s.Spec.Targets, func(t v1alpha1.SuiteTarget) bool {
 		return s.Name == layoutsSuite && (t.Name == "s5" || t.Name == "s7")
 	})
@@ -135,8 +132,8 @@ func shrink(s *v1alpha1.EtcdBenchmarkSuite) {
 		if l.DurationSeconds != nil {
 			*l.DurationSeconds = min(*l.DurationSeconds, quickSeconds)
 		}
-		if s.Spec.Workloads[0].Workload.Fetch != nil {
-			l.Clients, l.Connections = min(l.Clients, quickProcesses), min(l.Connections, quickProcesses)
+		if most := quickProcesses[s.Name]; most > 0 {
+			l.Clients, l.Connections = min(l.Clients, most), min(l.Connections, most)
 		}
 	}
 }

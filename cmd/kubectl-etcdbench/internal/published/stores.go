@@ -19,7 +19,7 @@ func storesTable(m measured) table {
 		theirs: "[dbtester](https://github.com/etcd-io/dbtester): etcd 3.3.0, ZooKeeper 3.5.3-beta, Consul 1.0.2 on three machines of 16 processors; keys of 256 B, values of 1 KiB; the best number of clients of each.",
 		header: []string{"store", "clients", "QPS", "mean", "p99", "maximum", "errors", "our clients", "our QPS", "our mean", "our p99", "our maximum", "our errors"},
 		said: []string{"**Whose errors were ZooKeeper's?** Its client asked for sessions of one second, and hung up after 2.7 s without a byte: " +
-			"half of the 2,652 errors were the client's own. [Compare stores](compare-stores.md) has the rest, and the costs per request that are comparable."},
+			"so each longer pause of a server became errors. The pause was the server's, the hang-up the client's. [Compare stores](compare-stores.md) has the rest, and the costs per request that are comparable."},
 	}
 	for _, s := range []struct {
 		name, shown, clients     string
@@ -35,9 +35,27 @@ func storesTable(m measured) table {
 		load := m.firstOf(storesSuite, s.name, s.loads)
 		n := m.of(storesSuite, s.name+"/"+load)
 		clients, _, _ := strings.Cut(strings.TrimPrefix(load, "c"), "x")
+		if clients == "1000" {
+			clients = "1,000"
+		}
 		t.rows = append(t.rows, withClients(fill([]string{s.shown, s.clients}, theirs, n, rate(n.rate), latency(n.mean), latency(n.p99), latency(n.max), text.Grouped(n.failed)), n, clients))
+		t.differs = m.keysOf(load)
 	}
 	return t
+}
+
+// keysOf says how many keys a load of the stores writes.
+func (m measured) keysOf(load string) string {
+	d := m.suites[storesSuite]
+	if d == nil {
+		return ""
+	}
+	for _, l := range d.Suite.Spec.Loads {
+		if string(l.Name) == load && l.Load.Requests != nil {
+			return fmt.Sprintf("Ours: %s keys, mean of %s, on one machine.", text.Grouped(*l.Load.Requests), text.Plural(max(d.Suite.Spec.Rounds, 1), "round"))
+		}
+	}
+	return ""
 }
 
 // withClients puts the number of clients before our numbers.
@@ -46,7 +64,7 @@ func withClients(row []string, n numbers, clients string) []string {
 	if n.why != "" {
 		return row
 	}
-	return slices.Insert(row, ours, fmt.Sprint(clients))
+	return slices.Insert(row, ours, clients)
 }
 
 // firstOf is the first of some loads that a suite has with a target; without a result, the last.

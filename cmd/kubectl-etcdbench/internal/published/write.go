@@ -73,7 +73,7 @@ func machineText(m measured) string {
 			if s := r.Object.Status.Summary; s != nil && s.Fingerprint != nil {
 				processors = max(processors, s.Fingerprint.PodMillicores/1000)
 				for _, v := range s.Fingerprint.Versions {
-					versions[string(s.Fingerprint.Store)+" "+v] = true
+					versions[v] = true
 				}
 			}
 		}
@@ -81,8 +81,8 @@ func machineText(m measured) string {
 	if len(m.suites) == 0 {
 		return "Nothing was run yet."
 	}
-	return fmt.Sprintf("\"Here\" is one machine with %s on %s, with %s. All members, the load generator and other programs shared its processors and its disk, so no number shows what etcd can do: "+
-		"only rows of one machine can be compared. A number with †: the load generator was its limit.", text.Plural(processors, "processor"), day, strings.Join(slices.Sorted(maps.Keys(versions)), ", "))
+	return fmt.Sprintf("\"Here\" is one machine with %s on %s, with etcd %s. All members, the load generator and other programs shared its processors and its disk, so no number shows what etcd can do: "+
+		"only rows of one machine can be compared. A number with †: the load generator was its limit.", text.Plural(processors, "processor"), day, strings.Join(slices.Sorted(maps.Keys(versions)), " and "))
 }
 
 // pageOf is out/published.html.
