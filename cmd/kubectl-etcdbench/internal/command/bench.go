@@ -99,8 +99,8 @@ With --local, the flags ` + accessHelp + "\n\n" + exitHelp,
 	f.addSet(flags)
 	flags.BoolVar(&f.sweep.print, "print-manifest", false, "print the EtcdBenchmark instead of running it")
 	f.addFlags(flags, "every 2s in a cluster, every 0.5s with --local")
-	t.kube.AddFlags(flags)
-	f.clusterFlags = t.clusterFlagNames()
+	t.kube.addTo(flags)
+	f.clusterFlags = t.kube.names()
 	return f, cmd
 }
 

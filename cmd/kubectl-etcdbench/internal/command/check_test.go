@@ -149,7 +149,7 @@ func TestWhereTheAnswerGoes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out, errs strings.Builder
-			tool := &tool{kube: clusterFlags(), Streams: Streams{Out: &out, Err: &errs}}
+			tool := &tool{kube: &kubeFlags{}, Streams: Streams{Out: &out, Err: &errs}}
 			f, cmd := tool.newCheck()
 			if err := cmd.Flags().Parse(tc.args); err != nil {
 				t.Fatal(err)

@@ -93,7 +93,7 @@ func (t *tool) cleanCommand() *cobra.Command {
 	flags.StringVar(&f.store, "datastore", "", fmt.Sprintf("the store, one of %v (default an etcd or a kine)", spec.Datastores()))
 	flags.BoolVar(&f.all, "yes", false, "remove all prefixes that no run uses")
 	flags.DurationVar(&f.quiet, "unchanged-for", leastQuiet, "remove only what has not changed for this time, at least "+leastQuiet.String()+"; longer for a run with a long request time-out")
-	t.kube.AddFlags(flags)
+	t.kube.addTo(flags)
 	return cmd
 }
 

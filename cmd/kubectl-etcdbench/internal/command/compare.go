@@ -99,7 +99,7 @@ func (t *tool) compareCommand() *cobra.Command {
 	flags.StringArrayVarP(&f.outputs, "output", "o", nil, "write the comparison as `FORM[=FILE]`. FORM is "+namesText(comparisonForms)+
 		"; md is Markdown for a pull request. Without FILE, it goes to standard output. Repeat the flag for more "+
 		"forms; the table is printed unless another form goes to standard output")
-	t.kube.AddFlags(flags)
+	t.kube.addTo(flags)
 	return cmd
 }
 

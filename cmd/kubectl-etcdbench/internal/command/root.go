@@ -6,8 +6,6 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 )
 
 // Streams are where a command reads and writes.
@@ -22,7 +20,7 @@ type tool struct {
 	Streams
 	version    string
 	interrupts *interrupts
-	kube       *genericclioptions.ConfigFlags
+	kube       *kubeFlags
 }
 
 // Main runs the command line and returns the exit status. The first signal ends the command in an orderly way, the
@@ -30,7 +28,7 @@ type tool struct {
 func Main(version string, args []string, streams Streams, signals <-chan os.Signal) int {
 	i, release := newInterrupts(signals)
 	defer release()
-	t := &tool{Streams: streams, version: version, interrupts: i, kube: clusterFlags()}
+	t := &tool{Streams: streams, version: version, interrupts: i, kube: &kubeFlags{}}
 	root := t.root()
 	root.SetArgs(args)
 	status, message := statusOf(root.ExecuteContext(i.leave))
@@ -38,26 +36,6 @@ func Main(version string, args []string, streams Streams, signals <-chan os.Sign
 		fmt.Fprintln(streams.Err, "error:", message)
 	}
 	return status
-}
-
-// clusterFlags are the flags of kubectl that the plugin offers. The kubeconfig has the rest.
-func clusterFlags() *genericclioptions.ConfigFlags {
-	f := genericclioptions.NewConfigFlags(true)
-	// nil removes a flag.
-	f.CacheDir, f.ClusterName, f.AuthInfoName = nil, nil, nil
-	f.APIServer, f.TLSServerName, f.Insecure = nil, nil, nil
-	f.CertFile, f.KeyFile, f.CAFile, f.BearerToken = nil, nil, nil, nil
-	f.ImpersonateUID, f.ImpersonateUserExtra = nil, nil
-	f.DisableCompression, f.Timeout, f.ProxyURL = nil, nil, nil
-	return f
-}
-
-func (t *tool) clusterFlagNames() []string {
-	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-	t.kube.AddFlags(flags)
-	var names []string
-	flags.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	return names
 }
 
 // noArguments refuses all arguments; cobra would treat them as commands.

@@ -131,8 +131,8 @@ func (t *tool) runCommand() *cobra.Command {
 	flags.BoolVar(&f.sweep.print, "print-manifest", false, "with --sweep or --find-rate: print the EtcdBenchmarkSuite instead of running it")
 	f.addDryRun(flags)
 	f.addFlags(flags, "every 2s in a cluster, every 0.5s with --local")
-	t.kube.AddFlags(flags)
-	f.clusterFlags = t.clusterFlagNames()
+	t.kube.addTo(flags)
+	f.clusterFlags = t.kube.names()
 	return cmd
 }
 
