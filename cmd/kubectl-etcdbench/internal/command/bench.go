@@ -25,7 +25,8 @@ const (
   kubectl etcdbench bench put --endpoints etcd.etcd.svc:2379 --total 10000 --val-size 256
 
   # Print the manifest that does the same, to add objectives to it
-  kubectl etcdbench bench stm --endpoints etcd.etcd.svc:2379 --isolation s --keys 100 --print-manifest`
+  kubectl etcdbench bench stm --endpoints etcd.etcd.svc:2379 --isolation s --keys 100 \
+    --print-manifest`
 
 	benchHelp = `Takes the commands and the flags of etcd's benchmark tool (tools/benchmark), and runs an
 EtcdBenchmark that does the same: in a cluster, or on this machine with --local.
@@ -79,8 +80,8 @@ func (t *tool) newBench(c etcdtool.Command) (*benchFlags, *cobra.Command) {
 	cmd := &cobra.Command{
 		Use:   c.Name + c.Arguments,
 		Short: c.Short,
-		Long: c.Short + `, like the command of this name of etcd's benchmark tool. The help of a flag ends with the
-field of the manifest that it sets.
+		Long: "Like the command of this name of etcd's benchmark tool" + `. The help of a flag ends with the field
+of the manifest that it sets.
 
 With --local, the flags ` + accessHelp + "\n\n" + exitHelp,
 		Args: cobra.ArbitraryArgs,

@@ -53,9 +53,10 @@ func (f *following) addOutputFlags(flags *pflag.FlagSet, updates string) {
 		". Without FILE, or with -, it goes to standard output. Repeat the flag for more forms. If no other form "+
 		"goes to standard output, the table is printed there. jsonl writes lines during the run, see --interval. "+
 		"perfdash is for Kubernetes's performance dashboard")
+	flags.BoolVar(&f.details, "details", false, "print everything that was measured, for example about each member")
 	flags.DurationVar(&f.interval, "interval", time.Second, "time between two lines of -o jsonl, for example 5s. "+
 		"The numbers change "+updates+"; with a shorter time, there is a line for each change. "+
-		"A line is also written whenever the field state (STATE of the run) or phase (the stage of the client pod that is furthest behind) changes")
+		"A line is also written whenever the field state (STATE of the run) or stage (that of the client pod that is furthest behind) changes")
 }
 
 func (f *following) check() (err error) {

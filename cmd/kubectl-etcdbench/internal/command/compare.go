@@ -31,7 +31,8 @@ const (
   kubectl etcdbench compare suite/release-3.6 suite/release-3.7
 
   # Compare results that "run -o json=FILE" wrote, by the median only
-  kubectl etcdbench compare old1.json,old2.json,old3.json new1.json,new2.json,new3.json --metric Latency:Put:P50=5`
+  kubectl etcdbench compare old1.json,old2.json,old3.json new1.json,new2.json,new3.json \
+    --metric Latency:Put:P50=5`
 
 	compareHelp = `Says whether the runs of a candidate are worse than those of a baseline. All runs must
 have the same workload and the same load. BASELINE and CANDIDATE are names of

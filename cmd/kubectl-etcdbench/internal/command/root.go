@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -46,22 +47,14 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-const rootHelp = `Runs benchmarks against etcd and prints their results. A benchmark is a manifest of
-the kind EtcdBenchmark. "run" creates it in a cluster that has the operator, or runs it
-on this machine with --local. An EtcdBenchmarkSuite is a table of benchmarks; "run" takes
-it, too. "watch" follows a run or a suite that exists. "compare" says whether runs are
-worse than others. "report" makes a page of a result. "check" says whether an etcd serves
-a known load, without a manifest. "bench" takes the flags of etcd's benchmark tool. "list"
-shows all runs, "stop" ends one, and "explain" says what a reason in a result means.
-
-` + exitHelp
+const rootHelp = `A benchmark is a manifest of the kind EtcdBenchmark, and an EtcdBenchmarkSuite is a table of them.`
 
 func (t *tool) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "kubectl-etcdbench",
 		Short:         "Run etcd benchmarks and follow them",
 		Long:          rootHelp,
-		Example:       runExample + "\n\n" + watchExample + "\n\n" + compareExample + "\n\n" + reportExample,
+		Example:       strings.Join(strings.Split(runExample, "\n\n")[:helpExamples], "\n\n"),
 		Version:       t.version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -70,7 +63,13 @@ func (t *tool) root() *cobra.Command {
 	// --version prints the same as the command version.
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if advice := otherTools(cmd, err); advice != "" {
+			return fmt.Errorf("%w: %s", err, advice)
+		}
 		return fmt.Errorf("%w: %s --help lists the flags", err, cmd.CommandPath())
+	})
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
+		fmt.Fprint(cmd.OutOrStdout(), helpOfCommand(cmd))
 	})
 	root.SetIn(t.In)
 	root.SetOut(t.Out)
