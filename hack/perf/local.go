@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
-
-	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
 // localComparison measures the plugin's process, which checks the manifest, sends the load and writes the result.
@@ -27,17 +25,21 @@ func localComparison(z size, highestMB float64) comparison {
 }
 
 func (a *testbed) local(ctx context.Context, requests int64) (sample, error) {
-	out, used, err := runProcess(ctx, a.programs.plugin, "bench", "--local", "--endpoints="+a.server.url(), "-o", "json",
-		"--transport=Fast", "--conns=10", "--clients=100", "range", "foo", "--consistency=s", "--total="+strconv.FormatInt(requests, 10))
+	out, used, err := runProcess(ctx, a.programs.plugin, "bench", "range", peerKey, "--local", "--endpoints="+a.server.url(), "--set=load.transport="+fast,
+		"--conns=10", "--clients=100", "--consistency=s", "--val-size="+strconv.Itoa(valueSize), "--total="+strconv.FormatInt(requests, 10), "--output=json")
 	if err != nil {
 		return nil, err
 	}
-	var result struct{ Run v1alpha1.EtcdBenchmark }
-	if err := json.Unmarshal(out, &result); err != nil {
+	var run struct {
+		Status struct {
+			Summary struct{ Operations []struct{ Succeeded int64 } }
+		}
+	}
+	if err := json.Unmarshal(out, &run); err != nil {
 		return nil, fmt.Errorf("the result of the plugin: %w", err)
 	}
-	if s := result.Run.Status.Summary; s == nil || s.RequestsSucceeded != requests {
-		return nil, fmt.Errorf("the plugin: wanted %d successful requests, found %+v", requests, s)
+	if o := run.Status.Summary.Operations; len(o) != 1 || o[0].Succeeded != requests {
+		return nil, fmt.Errorf("the plugin: wanted %d successful requests, found %+v", requests, o)
 	}
 	s := sample{}
 	s.charge(used, requests)

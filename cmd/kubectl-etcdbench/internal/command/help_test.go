@@ -50,7 +50,7 @@ func TestExplainHasTheWholeHelpOfACommand(t *testing.T) {
 
 func TestFlagsOfOtherToolsAreExplained(t *testing.T) {
 	for flag, want := range map[string]string{
-		"--auto-compact": "etcdctl compact", "--write-out": "not that of etcdctl", "--total": "bench put", "--paginate": "bench range", "--kubernetes-nodes": "check",
+		"--auto-compact": "etcdctl compact", "--write-out=json": "not that of etcdctl", "--total": "bench put", "--paginate": "bench range", "--kubernetes-nodes": "check",
 		"--no-such-flag": "run --help lists the flags",
 	} {
 		c := call("", "run", flag)
