@@ -97,7 +97,7 @@ trials: plugin ## Measure on a real etcd how often comparisons and searches are 
 .PHONY: stores
 stores: plugin tools-etcd tools-stores ## Compare etcd, ZooKeeper and Consul on this machine; out/stores.html is the report. LEVEL=quick takes 20 minutes, LEVEL=all hours.
 	mkdir -p out bin/stores
-	bin/kubectl-etcdbench run --local -f config/samples/suite_stores$(if $(filter all,$(LEVEL)),,_quick).yaml --data-dir bin/stores \
+	bin/kubectl-etcdbench run --local -f config/samples/advanced/suite_stores$(if $(filter all,$(LEVEL)),,_quick).yaml --data-dir bin/stores \
 	  --member-binary etcd=bin/tools/etcd --member-binary zookeeper=bin/tools/zkServer.sh --member-binary consul=bin/tools/consul -o html=out/stores.html -o json=out/stores.json -o table
 
 ##@ Build

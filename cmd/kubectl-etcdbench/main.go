@@ -16,7 +16,7 @@ var version = "devel"
 
 // collectorPercent keeps the peak of memory low: this program's garbage arises while it starts and while it writes a
 // result. A local run chooses its own percentage if its transport needs one.
-const collectorPercent = 50
+const collectorPercent = 30
 
 func main() {
 	supervisor.Main()

@@ -5,11 +5,14 @@ package samples
 
 import (
 	"embed"
+	"errors"
 	"io/fs"
+	"path"
+	"slices"
 	"strings"
 )
 
-//go:embed etcdbenchmark_*.yaml suite_*.yaml schedule_*.yaml networkpolicy.yaml
+//go:embed etcdbenchmark_*.yaml suite_*.yaml schedule_*.yaml networkpolicy.yaml advanced/*_*.yaml
 var files embed.FS
 
 // Sample is one manifest.
@@ -28,15 +31,18 @@ type Sample struct {
 func All() ([]Sample, error) {
 	var runs, others []Sample
 	names, err := fs.Glob(files, "*.yaml")
-	if err != nil {
+	special, errSpecial := fs.Glob(files, "*/*.yaml")
+	if err := errors.Join(err, errSpecial); err != nil {
 		return nil, err
 	}
+	names = append(names, special...)
+	slices.SortFunc(names, func(a, b string) int { return strings.Compare(path.Base(a), path.Base(b)) })
 	for _, file := range names {
 		data, err := files.ReadFile(file)
 		if err != nil {
 			return nil, err
 		}
-		base, isRun := strings.CutPrefix(strings.TrimSuffix(file, ".yaml"), "etcdbenchmark_")
+		base, isRun := strings.CutPrefix(strings.TrimSuffix(path.Base(file), ".yaml"), "etcdbenchmark_")
 		s := Sample{Name: strings.ReplaceAll(base, "_", "-"), File: file, About: about(string(data)), Manifest: data}
 		if isRun {
 			runs = append(runs, s)
