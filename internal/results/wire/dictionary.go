@@ -2,6 +2,7 @@ package wire
 
 import (
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
@@ -11,7 +12,7 @@ import (
 // terminationDictionary is a typical message before compression. Both ends have it, so names, labels and structure that
 // a message shares with it take almost no room, and most of the room is left to the histograms. It is derived from
 // families: when they change, the number in terminationMark must change too.
-var terminationDictionary = marshalNative(typicalSnapshot())
+var terminationDictionary = sync.OnceValue(func() []byte { return marshalNative(typicalSnapshot()) })
 
 // typicalLatency is 2^-9 s. Its square is exact, so the dictionary is the same on processors that round a fused
 // multiply-add differently.

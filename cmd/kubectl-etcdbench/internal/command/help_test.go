@@ -49,13 +49,13 @@ func TestExplainHasTheWholeHelpOfACommand(t *testing.T) {
 }
 
 func TestFlagsOfOtherToolsAreExplained(t *testing.T) {
-	for flag, want := range map[string]string{
-		"--auto-compact": "etcdctl compact", "--write-out=json": "not that of etcdctl", "--total": "bench put", "--paginate": "bench range", "--kubernetes-nodes": "check",
-		"--no-such-flag": "run --help lists the flags",
+	for line, want := range map[string]string{
+		"run --auto-compact": "etcdctl compact", "watch --write-out=json a": "not that of etcdctl", "run --total=5": "bench put", "run --paginate": "bench range",
+		"watch --kubernetes-nodes=50 a": "check", "run --no-such-flag": "run --help lists the flags",
 	} {
-		c := call("", "run", flag)
+		c := call("", strings.Fields(line)...)
 		if status := c.end(t); status != exitFailed || !strings.Contains(c.err.String(), want) {
-			t.Errorf("%s: wanted %q, found status %d and %q", flag, want, status, c.err.String())
+			t.Errorf("%s: wanted %q, found status %d and %q", line, want, status, c.err.String())
 		}
 	}
 }
