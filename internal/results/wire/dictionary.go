@@ -2,7 +2,6 @@ package wire
 
 import (
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
@@ -12,7 +11,7 @@ import (
 // terminationDictionary is a typical message before compression. Both ends have it, so names, labels and structure that
 // a message shares with it take almost no room, and most of the room is left to the histograms. It is derived from
 // families: when they change, the number in terminationMark must change too.
-var terminationDictionary = sync.OnceValue(func() []byte { return marshalNative(typicalSnapshot()) })
+var terminationDictionary = marshalNative(typicalSnapshot())
 
 // typicalLatency is 2^-9 s. Its square is exact, so the dictionary is the same on processors that round a fused
 // multiply-add differently.

@@ -71,7 +71,7 @@ func marshalNative(s *results.Snapshot) []byte {
 // terminationChecksum includes the dictionary, so that a message of another version is refused and not decoded to wrong
 // values.
 func terminationChecksum(compressed []byte) uint32 {
-	return crc32.Update(crc32.ChecksumIEEE(terminationDictionary()), crc32.IEEETable, compressed)
+	return crc32.Update(crc32.ChecksumIEEE(terminationDictionary), crc32.IEEETable, compressed)
 }
 
 // deflater compresses one text after the other. It has 0.8 MB of memory, and a message is compressed dozens of times
@@ -80,7 +80,7 @@ type deflater struct{ w *flate.Writer }
 
 func newDeflater() deflater {
 	// The level is valid.
-	w, _ := flate.NewWriterDict(io.Discard, flate.BestCompression, terminationDictionary())
+	w, _ := flate.NewWriterDict(io.Discard, flate.BestCompression, terminationDictionary)
 	return deflater{w}
 }
 
@@ -95,7 +95,7 @@ func (d deflater) deflate(data []byte) []byte {
 }
 
 func inflate(compressed []byte) ([]byte, error) {
-	r := flate.NewReaderDict(bytes.NewReader(compressed), terminationDictionary())
+	r := flate.NewReaderDict(bytes.NewReader(compressed), terminationDictionary)
 	data, err := io.ReadAll(io.LimitReader(r, maxInflated+1))
 	if err == nil && len(data) > maxInflated {
 		err = fmt.Errorf("wanted at most %d bytes unpacked, found more", maxInflated)
