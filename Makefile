@@ -102,7 +102,7 @@ published: plugin tools-etcd tools-etcds ## Run every published table on this ma
 .PHONY: stores
 stores: plugin tools-etcd tools-stores ## Compare etcd, ZooKeeper and Consul on this machine; out/stores.html is the report. LEVEL=quick takes 20 minutes, LEVEL=all hours.
 	mkdir -p out bin/stores
-	bin/kubectl-etcdbench run --local -f config/samples/$(if $(filter all,$(LEVEL)),published/suite_stores,suite_stores_quick).yaml --data-dir bin/stores \
+	bin/kubectl-etcdbench run --local -f config/samples/$(if $(filter all,$(LEVEL)),published/suite_stores,advanced/suite_stores_quick).yaml --data-dir bin/stores \
 	  --member-binary etcd=bin/tools/etcd --member-binary zookeeper=bin/tools/zkServer.sh --member-binary consul=bin/tools/consul -o html=out/stores.html -o json=out/stores.json -o table
 
 ##@ Build

@@ -52,7 +52,10 @@ require (
 	sigs.k8s.io/yaml v1.6.0
 )
 
-require sigs.k8s.io/sig-storage-lib-external-provisioner/v13 v13.1.0
+require (
+	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
+	sigs.k8s.io/sig-storage-lib-external-provisioner/v13 v13.1.0
+)
 
 require (
 	cel.dev/expr v0.25.2 // indirect

@@ -1,6 +1,7 @@
 package v1alpha1_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -10,8 +11,11 @@ import (
 )
 
 func TestSamplesAreAccepted(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join("..", "..", "config", "samples", "etcdbenchmark_*.yaml"))
-	if err != nil || len(files) == 0 {
+	folder := filepath.Join("..", "..", "config", "samples")
+	files, err := filepath.Glob(filepath.Join(folder, "etcdbenchmark_*.yaml"))
+	special, errSpecial := filepath.Glob(filepath.Join(folder, "*", "etcdbenchmark_*.yaml"))
+	files = append(files, special...)
+	if err := errors.Join(err, errSpecial); err != nil || len(special) == 0 {
 		t.Fatalf("wanted samples, found %d: %v", len(files), err)
 	}
 	for _, file := range files {

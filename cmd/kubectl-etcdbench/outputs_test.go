@@ -14,7 +14,7 @@ import (
 // seenLine has the fields of a line that these tests read.
 type seenLine struct {
 	Time                        time.Time
-	Run, State, Phase           string
+	Run, State, Stage           string
 	Started, Completed, Failed  int64
 	Percent                     int
 	ThroughputPerSecond         float64

@@ -44,7 +44,7 @@ func runSample(t *testing.T, name, endpoint string, replacements ...string) (run
 
 func runSampleWith(t *testing.T, name string, flags []string, replacements ...string) (run v1alpha1.EtcdBenchmark) {
 	t.Helper()
-	sample, err := os.ReadFile(filepath.Join("..", "..", "config", "samples", name))
+	sample, err := os.ReadFile(filepath.Join("..", "..", "config", "samples", "advanced", name))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,15 +4,15 @@
 package samples
 
 import (
-	"cmp"
 	"embed"
+	"errors"
 	"io/fs"
 	"path"
 	"slices"
 	"strings"
 )
 
-//go:embed etcdbenchmark_*.yaml suite_*.yaml published/*.yaml schedule_*.yaml networkpolicy.yaml
+//go:embed etcdbenchmark_*.yaml suite_*.yaml schedule_*.yaml networkpolicy.yaml advanced/*_*.yaml published/*_*.yaml
 var files embed.FS
 
 // Sample is one manifest.
@@ -30,13 +30,17 @@ type Sample struct {
 // All returns the samples: runs first, then suites and the others, each by name.
 func All() ([]Sample, error) {
 	var runs, others []Sample
-	err := fs.WalkDir(files, ".", func(file string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
+	names, err := fs.Glob(files, "*.yaml")
+	special, errSpecial := fs.Glob(files, "*/*.yaml")
+	if err := errors.Join(err, errSpecial); err != nil {
+		return nil, err
+	}
+	names = append(names, special...)
+	slices.SortFunc(names, func(a, b string) int { return strings.Compare(path.Base(a), path.Base(b)) })
+	for _, file := range names {
 		data, err := files.ReadFile(file)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		base, isRun := strings.CutPrefix(strings.TrimSuffix(path.Base(file), ".yaml"), "etcdbenchmark_")
 		s := Sample{Name: strings.ReplaceAll(base, "_", "-"), File: file, About: about(string(data)), Manifest: data}
@@ -45,10 +49,8 @@ func All() ([]Sample, error) {
 		} else {
 			others = append(others, s)
 		}
-		return nil
-	})
-	slices.SortFunc(others, func(a, b Sample) int { return cmp.Compare(a.Name, b.Name) })
-	return append(runs, others...), err
+	}
+	return append(runs, others...), nil
 }
 
 // about returns the first sentence of the comment at the top.

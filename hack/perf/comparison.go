@@ -67,7 +67,7 @@ type testbed struct {
 }
 
 // programs are the paths of the programs.
-type programs struct{ etcd, loadgen, benchmark, newerBenchmark string }
+type programs struct{ etcd, loadgen, plugin, benchmark, newerBenchmark string }
 
 // measure runs a comparison for a number of rounds, on its own etcd.
 func (c comparison) measure(ctx context.Context, p programs, tmpfs string, rounds int, progress io.Writer) (all []round, err error) {

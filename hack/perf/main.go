@@ -152,10 +152,10 @@ func list(w io.Writer, all []comparison) {
 func findPrograms() (programs, error) {
 	tools := filepath.Join("bin", "tools")
 	p := programs{
-		etcd: filepath.Join(tools, "etcd"), loadgen: filepath.Join("bin", "loadgen"),
+		etcd: filepath.Join(tools, "etcd"), loadgen: filepath.Join("bin", "loadgen"), plugin: filepath.Join("bin", "kubectl-etcdbench"),
 		benchmark: filepath.Join(tools, "benchmark"), newerBenchmark: filepath.Join(tools, "benchmark-3.7"),
 	}
-	for _, path := range []string{p.etcd, p.loadgen, p.benchmark, p.newerBenchmark} {
+	for _, path := range []string{p.etcd, p.loadgen, p.plugin, p.benchmark, p.newerBenchmark} {
 		if _, err := os.Stat(path); err != nil {
 			return p, fmt.Errorf("wanted the program %s: run `make build tools-etcd tools-benchmark tools-benchmark-3.7`, and run perf from the root of the checkout: %w", path, err)
 		}

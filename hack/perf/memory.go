@@ -18,7 +18,7 @@ const (
 
 // memoryComparisons are the comparisons of `perf memory`. A round takes minutes.
 func memoryComparisons(z size) []comparison {
-	return []comparison{flatComparison(z, fast, 64), flatComparison(z, client, 160), connectionsComparison(z, false, 40), connectionsComparison(z, true, 64)}
+	return []comparison{flatComparison(z, fast, 64), flatComparison(z, client, 160), connectionsComparison(z, false, 40), connectionsComparison(z, true, 64), localComparison(z, 80)}
 }
 
 // goGC is the garbage collector's target with which loadgen runs a transport.

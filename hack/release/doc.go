@@ -1,6 +1,6 @@
 // Command release writes the files of a release into dist: the kubectl plugin for each platform, the operator's image
-// for linux/amd64 and linux/arm64, the Helm chart, the manifests for kubectl apply, krew's manifest, a list of
-// images, a software bill of materials, and the checksums of all of them. docs/release.md describes each file.
+// for linux/amd64 and linux/arm64, the Helm chart, the manifests for kubectl apply, a JSON Schema of each kind, krew's manifest, a list
+// of images, a software bill of materials, and the checksums of all of them. docs/release.md describes each file.
 //
 //	go run ./hack/release -version v0.1.0
 //

@@ -147,6 +147,7 @@ func (r release) pack(ctx context.Context, contents []binary) error {
 		{"the image archives", r.writeImages},
 		{"the chart", func() error { return r.writeChart(ctx) }},
 		{"install.yaml", r.writeInstall},
+		{"the JSON Schemas", r.writeSchemas},
 		{"the list of images", r.writeImageList},
 		{"the software bill of materials", func() error { return r.writeBill(contents) }},
 		{"the checksums", r.writeChecksums},

@@ -25,15 +25,7 @@ func WriteBrief(w io.Writer, b *v1alpha1.EtcdBenchmark, answer, more string) err
 	}
 	var out []string
 	for _, part := range whole {
-		t := &table{b: b}
-		part(t)
-		lines := strings.SplitAfter(t.text.String(), "\n")
-		lines = lines[:len(lines)-1]
-		if room := BriefLines - 1 - len(out); len(lines) > room {
-			// The last line of the room says that there is more.
-			lines = append(lines[:max(room-1, 0)], "…\n")[:max(room, 0)]
-		}
-		out = append(out, lines...)
+		out = append(out, cut(linesOf(b, part), BriefLines-1-len(out))...)
 	}
 	_, err := io.WriteString(w, strings.Join(out, "")+more+"\n")
 	return err

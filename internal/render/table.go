@@ -35,9 +35,10 @@ func WriteTable(w io.Writer, b *v1alpha1.EtcdBenchmark, course *results.Course) 
 func RunBlocks(b *v1alpha1.EtcdBenchmark) []Block { return runTable(b, nil).blocks }
 
 func runTable(b *v1alpha1.EtcdBenchmark, course *results.Course) *table {
-	t := &table{b: b, run: benchmark.Run(b)}
+	t := newTable(b)
 	t.begin(PartHeader)
 	t.header()
+	t.client()
 	if b.Status.Summary != nil {
 		t.begin(PartNumbers)
 		t.performance()
@@ -71,6 +72,8 @@ func runTable(b *v1alpha1.EtcdBenchmark, course *results.Course) *table {
 	return t
 }
 
+func newTable(b *v1alpha1.EtcdBenchmark) *table { return &table{b: b, run: benchmark.Run(b)} }
+
 // table is the page of a run.
 type table struct {
 	page
@@ -92,6 +95,10 @@ func (t *table) header() {
 	if s := t.b.Status.Summary; s != nil && s.Validity != nil {
 		t.sentence("  valid   ", validText(s))
 	}
+}
+
+// client says on what the client pods ran.
+func (t *table) client() {
 	if machine := t.machine(); machine != "" {
 		t.sentence("  client  ", machine)
 	}

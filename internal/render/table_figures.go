@@ -114,13 +114,19 @@ var shownStatistics = []shownStatistic{
 	{"MAX", spec.StatisticMax},
 }
 
-func (t *table) latencies() {
-	g := grid{left: 1}
+// latencyGrid has the header of a table of latencies.
+func latencyGrid() grid {
 	header := []string{"", "MIN"}
 	for _, s := range shownStatistics {
 		header = append(header, s.name)
 	}
+	g := grid{left: 1}
 	g.add(append(header, "STDDEV")...)
+	return g
+}
+
+func (t *table) latencies() {
+	g := latencyGrid()
 	for _, op := range t.b.Status.Summary.Operations {
 		g.addLatency(string(op.Operation)+" latency", op.Latency)
 		if !t.isServiceTime(op) {

@@ -10,7 +10,7 @@ import (
 
 func TestTheAPIServerAcceptsEverySample(t *testing.T) {
 	namespace := newNamespace(t)
-	for _, file := range append(filesOf(t, "config/samples/*_*.yaml"), filesOf(t, "config/samples/published/*.yaml")...) {
+	for _, file := range append(filesOf(t, "config/samples/*_*.yaml"), filesOf(t, "config/samples/*/*_*.yaml")...) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			for _, sample := range readObjects(t, file) {
 				sample.SetNamespace(namespace)

@@ -3,6 +3,7 @@ package access
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/refused"
@@ -37,6 +38,9 @@ var without = []refused.Flag{
 	{Name: "hex", Switch: true, Harmless: "false", Advice: "the output has no keys and values: remove it"},
 	{Name: "debug", Switch: true, Harmless: "false", Advice: "the client writes no log: remove it"},
 }
+
+// Without are the flags of etcdctl that are refused.
+func Without() []refused.Flag { return slices.Clone(without) }
 
 // variableOf is the name of a flag's variable.
 func variableOf(flag string) string {

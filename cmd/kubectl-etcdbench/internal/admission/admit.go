@@ -87,7 +87,7 @@ func (s *Schema[Object]) validate(u *unstructured.Unstructured) field.ErrorList 
 	if misshapen(errs) {
 		return append(errs, field.Invalid(nil, nil, rulesNotChecked))
 	}
-	ruleErrs, _ := s.rules.Validate(context.Background(), nil, s.structural, u.Object, nil, celconfig.RuntimeCELCostBudget)
+	ruleErrs, _ := s.rules.of(u.Object).Validate(context.Background(), nil, s.structural, u.Object, nil, celconfig.RuntimeCELCostBudget)
 	return append(errs, ruleErrs...)
 }
 

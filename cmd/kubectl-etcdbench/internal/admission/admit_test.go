@@ -159,10 +159,26 @@ func TestRulesOfCreationDoNotApplyToOldRuns(t *testing.T) {
 			if err := unstructured.SetNestedField(changed.Object, true, "spec", "stop"); err != nil {
 				t.Fatal(err)
 			}
-			errs, _ := s.rules.Validate(t.Context(), nil, s.structural, changed.Object, old.Object, celconfig.RuntimeCELCostBudget)
+			errs, _ := s.rules.of(changed.Object).Validate(t.Context(), nil, s.structural, changed.Object, old.Object, celconfig.RuntimeCELCostBudget)
 			if len(errs) > 0 {
 				t.Errorf("it cannot be stopped: %v", errs)
 			}
 		})
+	}
+}
+
+// Rules are compiled when an object first has their field.
+func TestTheRulesOfALaterObjectAreChecked(t *testing.T) {
+	Forget()
+	s, err := Runs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Create(object(t, fmt.Sprintf(run, `{type: Put, put: {}}`)), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	late := `{type: Txn, txn: {mode: Puts}}`
+	if _, err := s.Create(object(t, fmt.Sprintf(run, late)), time.Now()); err == nil {
+		t.Error("a transaction of no puts can be created")
 	}
 }

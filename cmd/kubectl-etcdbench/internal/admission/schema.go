@@ -2,15 +2,14 @@ package admission
 
 import (
 	"fmt"
+	"runtime/debug"
 	"sync"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
-	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
@@ -21,23 +20,52 @@ type Schema[Object any] struct {
 	kind       string
 	structural *schema.Structural
 	validator  validation.SchemaValidator
-	rules      *cel.Validator
+	rules      *rules
 }
 
 // Runs returns the schema of EtcdBenchmark that this binary carries. The first call compiles it.
-var Runs = carried[v1alpha1.EtcdBenchmark](manifest.Kind)
+func Runs() (*Schema[v1alpha1.EtcdBenchmark], error) { return runs.schema(manifest.Kind) }
 
 // Suites returns the schema of EtcdBenchmarkSuite that this binary carries. The first call compiles it.
-var Suites = carried[v1alpha1.EtcdBenchmarkSuite](manifest.SuiteKind)
+func Suites() (*Schema[v1alpha1.EtcdBenchmarkSuite], error) { return suites.schema(manifest.SuiteKind) }
 
-func carried[Object any](kind string) func() (*Schema[Object], error) {
-	return sync.OnceValues(func() (*Schema[Object], error) {
-		definition, err := manifest.Schema(kind)
-		if err != nil {
-			return nil, fmt.Errorf("reading the schema of %s: %w", kind, err)
-		}
-		return newSchema[Object](kind, definition)
-	})
+// Forget returns the memory of the compiled schemas to the machine: a load generator has no use for them. The next call
+// compiles again.
+func Forget() {
+	runs.forget()
+	suites.forget()
+	debug.FreeOSMemory()
+}
+
+var (
+	runs   kept[v1alpha1.EtcdBenchmark]
+	suites kept[v1alpha1.EtcdBenchmarkSuite]
+)
+
+// kept is a schema until it is forgotten.
+type kept[Object any] struct {
+	mu     sync.Mutex
+	object *Schema[Object]
+}
+
+func (k *kept[Object]) schema(kind string) (s *Schema[Object], err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.object != nil {
+		return k.object, nil
+	}
+	definition, err := manifest.Schema(kind)
+	if err != nil {
+		return nil, fmt.Errorf("reading the schema of %s: %w", kind, err)
+	}
+	k.object, err = newSchema[Object](kind, definition)
+	return k.object, err
+}
+
+func (k *kept[Object]) forget() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.object = nil
 }
 
 func newSchema[Object any](kind string, definition *apiextensionsv1.JSONSchemaProps) (*Schema[Object], error) {
@@ -60,6 +88,6 @@ func newSchema[Object any](kind string, definition *apiextensionsv1.JSONSchemaPr
 		kind:       kind,
 		structural: structural,
 		validator:  validator,
-		rules:      cel.NewValidator(structural, true, celconfig.PerCallLimit),
+		rules:      &rules{structural: structural, wanted: map[string]bool{}},
 	}, nil
 }

@@ -70,7 +70,7 @@ type adviser struct {
 // commandsWithoutManifest are check and bench, with the flags that change what they can set.
 func commandsWithoutManifest(t *testing.T) map[string]adviser {
 	t.Helper()
-	tool := &tool{kube: clusterFlags()}
+	tool := &tool{kube: &kubeFlags{}}
 	all := map[string]adviser{}
 	for name, args := range map[string][]string{"check": nil, "check of nodes": {"--kubernetes-nodes", "50"}} {
 		f, cmd := tool.newCheck()

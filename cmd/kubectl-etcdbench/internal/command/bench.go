@@ -25,7 +25,8 @@ const (
   kubectl etcdbench bench put --endpoints etcd.etcd.svc:2379 --total 10000 --val-size 256
 
   # Print the manifest that does the same, to add objectives to it
-  kubectl etcdbench bench stm --endpoints etcd.etcd.svc:2379 --isolation s --keys 100 --print-manifest`
+  kubectl etcdbench bench stm --endpoints etcd.etcd.svc:2379 --isolation s --keys 100 \
+    --print-manifest`
 
 	benchHelp = `Takes the commands and the flags of etcd's benchmark tool (tools/benchmark), and runs an
 EtcdBenchmark that does the same: in a cluster, or on this machine with --local.
@@ -79,8 +80,8 @@ func (t *tool) newBench(c etcdtool.Command) (*benchFlags, *cobra.Command) {
 	cmd := &cobra.Command{
 		Use:   c.Name + c.Arguments,
 		Short: c.Short,
-		Long: c.Short + `, like the command of this name of etcd's benchmark tool. The help of a flag ends with the
-field of the manifest that it sets.
+		Long: "Like the command of this name of etcd's benchmark tool" + `. The help of a flag ends with the field
+of the manifest that it sets.
 
 With --local, the flags ` + accessHelp + "\n\n" + exitHelp,
 		Args: cobra.ArbitraryArgs,
@@ -99,8 +100,8 @@ With --local, the flags ` + accessHelp + "\n\n" + exitHelp,
 	f.addSet(flags)
 	flags.BoolVar(&f.sweep.print, "print-manifest", false, "print the EtcdBenchmark instead of running it")
 	f.addFlags(flags, "every 2s in a cluster, every 0.5s with --local")
-	t.kube.AddFlags(flags)
-	f.clusterFlags = t.clusterFlagNames()
+	t.kube.addTo(flags)
+	f.clusterFlags = t.kube.names()
 	return f, cmd
 }
 

@@ -138,7 +138,7 @@ func TestBenchTakesEachFlagOfTheTable(t *testing.T) {
 // having are the commands that have a flag.
 func having(name string) (out []string) {
 	for _, c := range etcdtool.Commands() {
-		cmd := (&tool{kube: clusterFlags()}).benchOf(c)
+		cmd := (&tool{kube: &kubeFlags{}}).benchOf(c)
 		if cmd.Flags().Lookup(name) != nil {
 			out = append(out, c.Name)
 		}
@@ -174,7 +174,7 @@ func tryFlag(t *testing.T, command string, f toolFlag, values map[string]toolVal
 // helpOf returns the help of a flag.
 func helpOf(command, name string) string {
 	i := slices.IndexFunc(etcdtool.Commands(), func(c etcdtool.Command) bool { return c.Name == command })
-	return (&tool{kube: clusterFlags()}).benchOf(etcdtool.Commands()[i]).Flags().Lookup(name).Usage
+	return (&tool{kube: &kubeFlags{}}).benchOf(etcdtool.Commands()[i]).Flags().Lookup(name).Usage
 }
 
 // namedField is the first field that the end of a flag's help names.

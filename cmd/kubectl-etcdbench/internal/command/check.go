@@ -28,7 +28,8 @@ const checkExample = `  # Is this etcd good enough for a small cluster?
 
 const checkHelp = `Says whether an etcd keeps up with a standard load. It needs no manifest and no Kubernetes.
 For a minute it sends the puts of a profile. Then it judges errors, rate, slowest put and
-standard deviation, and prints the answer; --details adds everything else. The profiles are those of "etcdctl check perf" (--load=s to xl):
+standard deviation, and prints the answer; --details adds everything else. The profiles are
+those of "etcdctl check perf" (--load=s to xl; "check perf" is the same command):
 
   Small    150 puts per second by 50 clients
   Medium   1,000 puts per second by 200 clients
@@ -50,6 +51,10 @@ type checkFlags struct {
 	runFlags
 	profile string
 	nodes   int32
+	// scale is the size of datascale; empty for check itself.
+	scale string
+	// prefix is etcdctl's name of target.keyPrefix.
+	prefix string
 }
 
 func (t *tool) checkCommand() *cobra.Command {
@@ -66,7 +71,12 @@ func (t *tool) newCheck() (*checkFlags, *cobra.Command) {
 		Short:   "Say whether an etcd keeps up with a standard load",
 		Long:    checkHelp,
 		Example: checkExample,
-		Args:    noArguments,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 && args[0] == "perf" {
+				return nil
+			}
+			return noArguments(cmd, args)
+		},
 		RunE: func(*cobra.Command, []string) error {
 			err := t.check(f)
 			return f.adviceOf().Error(err)
@@ -81,23 +91,28 @@ func (t *tool) newCheck() (*checkFlags, *cobra.Command) {
 		return pflag.NormalizedName(name)
 	})
 	flags.Int32Var(&f.nodes, "kubernetes-nodes", 0, "instead of --profile: send the requests of a Kubernetes cluster of `N` nodes, 50 to 5,000")
+	f.addTarget(flags)
+	cmd.AddCommand(t.datascaleCommand())
+	return f, cmd
+}
+
+// addTarget defines the flags of etcdctl, and those for the result.
+func (f *checkFlags) addTarget(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.access.Endpoints, "endpoints", nil, "members to check, as `HOST:PORT,...`; http:// or https:// before an address is allowed")
 	f.addMembers(flags, "")
 	f.access.Define(flags, "")
 	for _, without := range ofCheckPerf {
 		without.Define(flags)
 	}
+	flags.StringVar(&f.prefix, "prefix", "", "write keys under this `PREFIX`, which must have none: target.keyPrefix")
 	f.addSet(flags)
-	flags.BoolVar(&f.details, "details", false, "print everything that was measured after the answer")
 	f.addOutputFlags(flags, "every 0.5s")
-	return f, cmd
 }
 
 // ofCheckPerf are the flags of "etcdctl check perf" that are refused.
 var ofCheckPerf = []refused.Flag{
 	{Name: "auto-compact", Switch: true, Harmless: "false", Advice: "the check deletes its keys and does not compact: remove it, and run etcdctl compact after the check"},
 	{Name: "auto-defrag", Switch: true, Harmless: "false", Advice: "the check does not defragment: remove it, and run etcdctl defrag for one member after the other"},
-	{Name: "prefix", Advice: "the check has a prefix of its own and deletes its keys: remove it, or use --set target.keyPrefix=PREFIX/ with a prefix that has no keys"},
 }
 
 // The numbers of nodes that the API accepts.
@@ -115,7 +130,9 @@ func (f *checkFlags) check() error {
 	switch {
 	case f.given("profile") && f.given("kubernetes-nodes"):
 		return errors.New("--profile and --kubernetes-nodes both set the load: give one of them")
-	case f.profileOf() == "":
+	case f.scale != "" && scales[f.scale].keys == 0:
+		return fmt.Errorf("--load: wanted s, m, l or xl, found %q", f.scale)
+	case f.scale == "" && f.profileOf() == "":
 		return fmt.Errorf("--profile (or --load): wanted Small (or s), Medium (m), Large (l) or XLarge (xl), found %q", f.profile)
 	case f.given("kubernetes-nodes") && (f.nodes < minNodes || f.nodes > maxNodes):
 		return fmt.Errorf("--kubernetes-nodes: wanted %d to %s, found %d", minNodes, text.Grouped(maxNodes), f.nodes)
@@ -137,6 +154,9 @@ func (t *tool) check(f *checkFlags) error {
 		return err
 	}
 	f.advice = f.adviceOf()
+	if f.prefix != "" {
+		f.sets = append(f.sets, "target.keyPrefix="+f.prefix)
+	}
 	if err := f.setFields(m, f.advice); err != nil {
 		return err
 	}
@@ -157,6 +177,9 @@ func (f *checkFlags) manifest() (*manifest.Manifest, error) {
 
 // load is the field of the manifest that sets the load.
 func (f *checkFlags) load() string {
+	if f.scale != "" {
+		return scales[f.scale].load()
+	}
 	if f.given("kubernetes-nodes") {
 		return fmt.Sprintf("kubernetes: {nodes: %d}", f.nodes)
 	}

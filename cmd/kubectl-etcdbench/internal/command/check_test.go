@@ -41,8 +41,7 @@ func TestCheckRefuses(t *testing.T) {
 		"no interval":          {[]string{"--endpoints", "a:1", "--interval", "0s"}, nil, "--interval: wanted a time above 0"},
 		"etcdctl's compaction": {[]string{"--endpoints", "a:1", "--auto-compact"}, nil, "run etcdctl compact"},
 		"its defragmentation":  {[]string{"--endpoints", "a:1", "--auto-defrag=true"}, nil, "run etcdctl defrag"},
-		"its prefix":           {[]string{"--endpoints", "a:1", "--prefix=x"}, nil, "--set target.keyPrefix="},
-		"its prefix, apart":    {[]string{"--prefix", "x", "--endpoints", "a:1"}, nil, "--set target.keyPrefix="},
+		"its prefix":           {[]string{"--endpoints", "a:1", "--prefix=\x00"}, nil, "keyPrefix"},
 		"a flag of other runs": {[]string{"--endpoints", "a:1", "--timeout", "5s"}, nil, "unknown flag: --timeout"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -149,7 +148,7 @@ func TestWhereTheAnswerGoes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out, errs strings.Builder
-			tool := &tool{kube: clusterFlags(), Streams: Streams{Out: &out, Err: &errs}}
+			tool := &tool{kube: &kubeFlags{}, Streams: Streams{Out: &out, Err: &errs}}
 			f, cmd := tool.newCheck()
 			if err := cmd.Flags().Parse(tc.args); err != nil {
 				t.Fatal(err)

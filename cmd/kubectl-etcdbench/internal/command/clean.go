@@ -35,9 +35,9 @@ const cleanExample = `  # List what killed runs left in an etcd
   # Remove all that no run uses
   kubectl etcdbench clean --endpoints 10.0.0.1:2379 --yes`
 
-const cleanHelp = `Lists what lies under etcdbench/ in an etcd or another store. A run deletes its keys at its end; a run that
-was killed leaves them. With PREFIX, removes what lies under these prefixes; that needs no
---yes. With --yes alone, removes all that no run uses.
+const cleanHelp = `Lists what lies under etcdbench/ in an etcd or another store. A run deletes its keys at its
+end; a run that was killed leaves them. With PREFIX, removes what lies under these prefixes;
+that needs no --yes. With --yes alone, removes all that no run uses.
 
 A prefix is removed only if all of this holds:
   - It has the marker of a run, which names the run's UID.
@@ -93,7 +93,7 @@ func (t *tool) cleanCommand() *cobra.Command {
 	flags.StringVar(&f.store, "datastore", "", fmt.Sprintf("the store, one of %v (default an etcd or a kine)", spec.Datastores()))
 	flags.BoolVar(&f.all, "yes", false, "remove all prefixes that no run uses")
 	flags.DurationVar(&f.quiet, "unchanged-for", leastQuiet, "remove only what has not changed for this time, at least "+leastQuiet.String()+"; longer for a run with a long request time-out")
-	t.kube.AddFlags(flags)
+	t.kube.addTo(flags)
 	return cmd
 }
 

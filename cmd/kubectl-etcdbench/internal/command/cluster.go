@@ -53,9 +53,10 @@ func (f *following) addOutputFlags(flags *pflag.FlagSet, updates string) {
 		". Without FILE, or with -, it goes to standard output. Repeat the flag for more forms. If no other form "+
 		"goes to standard output, the table is printed there. jsonl writes lines during the run, see --interval. "+
 		"perfdash is for Kubernetes's performance dashboard")
+	flags.BoolVar(&f.details, "details", false, "print everything that was measured, for example about each member")
 	flags.DurationVar(&f.interval, "interval", time.Second, "time between two lines of -o jsonl, for example 5s. "+
 		"The numbers change "+updates+"; with a shorter time, there is a line for each change. "+
-		"A line is also written whenever the field state (STATE of the run) or phase (the stage of the client pod that is furthest behind) changes")
+		"A line is also written whenever the field state (STATE of the run) or stage (that of the client pod that is furthest behind) changes")
 }
 
 func (f *following) check() (err error) {
@@ -92,11 +93,11 @@ func suiteFormsText() string {
 
 // cluster returns the cluster and the namespace that flags and kubeconfig select. asked: a flag has the namespace.
 func (t *tool) cluster() (c *follow.Cluster, namespace string, asked bool, err error) {
-	namespace, asked, err = t.kube.ToRawKubeConfigLoader().Namespace()
+	namespace, asked, err = t.kube.loader().Namespace()
 	if err != nil {
 		return nil, "", false, noCluster(err)
 	}
-	config, err := t.kube.ToRESTConfig()
+	config, err := t.kube.loader().ClientConfig()
 	if err != nil {
 		return nil, "", false, noCluster(err)
 	}
@@ -110,14 +111,13 @@ func (t *tool) cluster() (c *follow.Cluster, namespace string, asked bool, err e
 // too.
 func (t *tool) selected() (flags string) {
 	for _, f := range []struct {
-		name  string
-		value *string
-	}{{"kubeconfig", t.kube.KubeConfig}, {"context", t.kube.Context}, {"as", t.kube.Impersonate}} {
-		if *f.value != "" {
-			flags += " --" + f.name + " " + text.Word(*f.value)
+		name, value string
+	}{{"kubeconfig", t.kube.kubeconfig}, {"context", t.kube.context}, {"as", t.kube.as}} {
+		if f.value != "" {
+			flags += " --" + f.name + " " + text.Word(f.value)
 		}
 	}
-	for _, group := range *t.kube.ImpersonateGroup {
+	for _, group := range t.kube.asGroups {
 		flags += " --as-group " + text.Word(group)
 	}
 	return flags
@@ -125,7 +125,7 @@ func (t *tool) selected() (flags string) {
 
 // where is selected with the namespace, if that is on the command line.
 func (t *tool) where() string {
-	if namespace := *t.kube.Namespace; namespace != "" {
+	if namespace := t.kube.namespace; namespace != "" {
 		return " -n " + text.Word(namespace) + t.selected()
 	}
 	return t.selected()

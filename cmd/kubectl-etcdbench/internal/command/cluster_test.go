@@ -244,7 +244,7 @@ func TestLinesOfARunInACluster(t *testing.T) {
 		s.Pods = []v1alpha1.PodStatus{{Index: 0, Stage: "Measuring"}}
 		s.Progress = &v1alpha1.Progress{Percent: 50, Requests: 1000, StartedRequests: 1002, ThroughputPerSecond: "48123", P99Microseconds: 25100, ReadyPods: 2}
 	})
-	c.out.await(t, `"state":"Running","phase":"Measuring","percent":50,"started":1002,"completed":1000,`)
+	c.out.await(t, `"state":"Running","stage":"Measuring","percent":50,"started":1002,"completed":1000,`)
 	c.signals <- os.Interrupt
 	awaitRun(t, key, func(run *v1alpha1.EtcdBenchmark) bool { return run.Spec.Stop })
 	operate(t, key, func(s *v1alpha1.EtcdBenchmarkStatus) {

@@ -31,7 +31,8 @@ const (
   kubectl etcdbench compare suite/release-3.6 suite/release-3.7
 
   # Compare results that "run -o json=FILE" wrote, by the median only
-  kubectl etcdbench compare old1.json,old2.json,old3.json new1.json,new2.json,new3.json --metric Latency:Put:P50=5`
+  kubectl etcdbench compare old1.json,old2.json,old3.json new1.json,new2.json,new3.json \
+    --metric Latency:Put:P50=5`
 
 	compareHelp = `Says whether the runs of a candidate are worse than those of a baseline. All runs must
 have the same workload and the same load. BASELINE and CANDIDATE are names of
@@ -99,7 +100,7 @@ func (t *tool) compareCommand() *cobra.Command {
 	flags.StringArrayVarP(&f.outputs, "output", "o", nil, "write the comparison as `FORM[=FILE]`. FORM is "+namesText(comparisonForms)+
 		"; md is Markdown for a pull request. Without FILE, it goes to standard output. Repeat the flag for more "+
 		"forms; the table is printed unless another form goes to standard output")
-	t.kube.AddFlags(flags)
+	t.kube.addTo(flags)
 	return cmd
 }
 

@@ -184,7 +184,7 @@ func (t *tool) askCluster(ask func(ctx context.Context, cluster *follow.Cluster,
 }
 
 func (t *tool) completeContexts(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	config, err := t.kube.ToRawKubeConfigLoader().RawConfig()
+	config, err := t.kube.loader().RawConfig()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}

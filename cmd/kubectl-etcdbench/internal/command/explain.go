@@ -18,19 +18,28 @@ const explainExample = `  # What does this reason mean, and what can I do?
   # A warning of a result, as the table prints it
   kubectl etcdbench explain "the members run different versions: 3.5.21, 3.6.4"
 
+  # All flags, examples and exit statuses of a command
+  kubectl etcdbench explain run
+
   # List all reasons
   kubectl etcdbench explain`
 
 func (t *tool) explainCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "explain [REASON...]",
-		Short: "Say what a reason in a result means, and what to do",
+		Use:   "explain [REASON... | COMMAND]",
+		Short: "Say what a reason in a result means and what to do, or all about a command",
 		Long: `Prints what a reason means and what to do about it: the reason of a condition (Finished,
 Passed, Cleaned, and those of a schedule), a cause in "valid", a resource of WHERE THE
 TIME WENT, the reason of a comparison without a verdict, or the sentence of a warning.
-Without an argument, it lists all reasons. It needs no cluster.`,
+With the name of a command, it prints its whole help. Without an argument, it lists all
+reasons. It needs no cluster.`,
 		Example: explainExample,
-		RunE:    func(_ *cobra.Command, args []string) error { return t.explain(args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if found, err := explainCommandNamed(t.Out, cmd.Root(), args); found {
+				return err
+			}
+			return t.explain(args)
+		},
 	}
 }
 

@@ -69,7 +69,7 @@ of its runs have ended, a schedule when its next session starts.`,
 	}
 	cmd.Flags().BoolVarP(&f.all, "all-namespaces", "A", false, "list the objects of all namespaces")
 	cmd.Flags().StringVarP(&f.output, "output", "o", listTable, "`FORM` of the list: table, json, yaml or name")
-	t.kube.AddFlags(cmd.Flags())
+	t.kube.addTo(cmd.Flags())
 	return cmd
 }
 

@@ -42,6 +42,7 @@ func (t *tool) runLocally(f *runFlags, m *manifest.Manifest) error {
 	if err != nil {
 		return err
 	}
+	admission.Forget()
 	s, options := t.screen(), f.optionsOf("")
 	options.Show, options.Notice, options.Stop = seenBy(s, f.following), s.Notice, t.interrupts.end
 	report, err := local.Run(t.interrupts.leave, run, options)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/kubernetes"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
@@ -48,7 +48,7 @@ pods exist while the run goes on, and until the run is deleted or its TTL has pa
 	}
 	cmd.Flags().BoolVarP(&f.follow, "follow", "f", false, "follow the logs until the pods end")
 	cmd.Flags().Int64Var(&f.tail, "tail", -1, "print the last `N` lines of each pod; -1 prints all")
-	t.kube.AddFlags(cmd.Flags())
+	t.kube.addTo(cmd.Flags())
 	return cmd
 }
 
@@ -77,7 +77,7 @@ func (t *tool) logs(argument string, f logsFlags) error {
 	if len(pods) == 0 {
 		return withoutPods(run, cluster.At(namespace))
 	}
-	clients, err := kubernetes.NewForConfig(cluster.Config())
+	clients, err := corev1client.NewForConfig(cluster.Config())
 	if err != nil {
 		return noCluster(err)
 	}
@@ -102,7 +102,7 @@ func withoutPods(run *v1alpha1.EtcdBenchmark, at string) error {
 // logReader prints the logs of pods.
 type logReader struct {
 	*tool
-	clients kubernetes.Interface
+	clients corev1client.PodsGetter
 	flags   logsFlags
 	// writing keeps lines of different pods apart.
 	writing sync.Mutex
@@ -132,7 +132,7 @@ func (l *logReader) one(ctx context.Context, pod *corev1.Pod) error {
 	if l.flags.tail >= 0 {
 		options.TailLines = &l.flags.tail
 	}
-	in, err := l.clients.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, options).Stream(ctx)
+	in, err := l.clients.Pods(pod.Namespace).GetLogs(pod.Name, options).Stream(ctx)
 	if err != nil {
 		return fmt.Errorf("reading the log of client pod %s, which is %s: %w", pod.Name, pod.Status.Phase, err)
 	}

@@ -166,8 +166,8 @@ func (t *tool) showEnded(run *v1alpha1.EtcdBenchmark, stored []byte, following f
 		if f.make != nil {
 			return f.writeDocument(out, t.document(report.OfRun(run, stored)))
 		}
-		if f.name == outputTable && following.answer != nil {
-			return writeAnswer(out, run, stored, following)
+		if f.name == outputTable {
+			return writeResult(out, run, stored, following)
 		}
 		return f.write(out, run, stored)
 	}
@@ -190,16 +190,22 @@ func (t *tool) showEnded(run *v1alpha1.EtcdBenchmark, stored []byte, following f
 	return &exitError{status, why(run, status)}
 }
 
-// writeAnswer writes what a command says about a run, and its table if the user wants the details.
-func writeAnswer(out io.Writer, run *v1alpha1.EtcdBenchmark, report []byte, f following) error {
+// writeResult writes what a result says, after the answer of the command, if it has one; and all of it if the user wants the
+// details.
+func writeResult(out io.Writer, run *v1alpha1.EtcdBenchmark, report []byte, f following) error {
 	more := "More: add --details, or -o html=FILE for a page with plots."
 	if f.details {
 		more = ""
 	}
-	if err := render.WriteBrief(out, run, f.answer(run), more); err != nil || !f.details {
-		return err
+	if f.answer != nil {
+		if err := render.WriteBrief(out, run, f.answer(run), more); err != nil || !f.details {
+			return err
+		}
 	}
-	return writeTable(out, run, report)
+	if f.details {
+		return writeTable(out, run, report)
+	}
+	return render.WriteShort(out, run, courseOf(report), more)
 }
 
 // why returns the reason for the exit status, for output that has no table.
@@ -220,14 +226,17 @@ func why(run *v1alpha1.EtcdBenchmark, status int) error {
 	return fmt.Errorf("%s: %s", c.Reason, c.Message)
 }
 
-// writeTable draws the course, too. A report that cannot be read, for example that of a newer operator, is left out.
 func writeTable(out io.Writer, run *v1alpha1.EtcdBenchmark, report []byte) error {
-	var course *results.Course
-	if len(report) > 0 {
-		detail, _ := benchmark.ReadReport(report)
-		course = detail.Course
+	return render.WriteTable(out, run, courseOf(report))
+}
+
+// courseOf is nil for a report that cannot be read, for example that of a newer operator.
+func courseOf(report []byte) *results.Course {
+	if len(report) == 0 {
+		return nil
 	}
-	return render.WriteTable(out, run, course)
+	detail, _ := benchmark.ReadReport(report)
+	return detail.Course
 }
 
 // writeJSON writes the run and, as one more field of the same object, its report: in one line, because it is long.

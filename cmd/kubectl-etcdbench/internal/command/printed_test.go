@@ -159,7 +159,7 @@ func (p printed) arguments() ([]string, bool) {
 // that it takes.
 func TestPrintedCommandsExist(t *testing.T) {
 	root := func() *cobra.Command {
-		root := (&tool{kube: clusterFlags()}).root()
+		root := (&tool{kube: &kubeFlags{}}).root()
 		root.InitDefaultCompletionCmd("completion")
 		return root
 	}

@@ -60,7 +60,7 @@ Several runs are shown in one table, and not judged: compare does that. A run th
 		". Without FILE, it goes to standard output. Repeat the flag for more forms. Without the flag, the page "+
 		"NAME.html is written; with several names or --redact, report.html")
 	flags.BoolVar(&f.redact, "redact", false, "replace addresses and the names of objects, nodes, members and Secrets by words like address-1")
-	t.kube.AddFlags(flags)
+	t.kube.addTo(flags)
 	return cmd
 }
 

@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 )
 
 // Streams are where a command reads and writes.
@@ -22,7 +21,7 @@ type tool struct {
 	Streams
 	version    string
 	interrupts *interrupts
-	kube       *genericclioptions.ConfigFlags
+	kube       *kubeFlags
 }
 
 // Main runs the command line and returns the exit status. The first signal ends the command in an orderly way, the
@@ -30,7 +29,7 @@ type tool struct {
 func Main(version string, args []string, streams Streams, signals <-chan os.Signal) int {
 	i, release := newInterrupts(signals)
 	defer release()
-	t := &tool{Streams: streams, version: version, interrupts: i, kube: clusterFlags()}
+	t := &tool{Streams: streams, version: version, interrupts: i, kube: &kubeFlags{}}
 	root := t.root()
 	root.SetArgs(args)
 	status, message := statusOf(root.ExecuteContext(i.leave))
@@ -38,26 +37,6 @@ func Main(version string, args []string, streams Streams, signals <-chan os.Sign
 		fmt.Fprintln(streams.Err, "error:", message)
 	}
 	return status
-}
-
-// clusterFlags are the flags of kubectl that the plugin offers. The kubeconfig has the rest.
-func clusterFlags() *genericclioptions.ConfigFlags {
-	f := genericclioptions.NewConfigFlags(true)
-	// nil removes a flag.
-	f.CacheDir, f.ClusterName, f.AuthInfoName = nil, nil, nil
-	f.APIServer, f.TLSServerName, f.Insecure = nil, nil, nil
-	f.CertFile, f.KeyFile, f.CAFile, f.BearerToken = nil, nil, nil, nil
-	f.ImpersonateUID, f.ImpersonateUserExtra = nil, nil
-	f.DisableCompression, f.Timeout, f.ProxyURL = nil, nil, nil
-	return f
-}
-
-func (t *tool) clusterFlagNames() []string {
-	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-	t.kube.AddFlags(flags)
-	var names []string
-	flags.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	return names
 }
 
 // noArguments refuses all arguments; cobra would treat them as commands.
@@ -68,22 +47,14 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-const rootHelp = `Runs benchmarks against etcd and prints their results. A benchmark is a manifest of
-the kind EtcdBenchmark. "run" creates it in a cluster that has the operator, or runs it
-on this machine with --local. An EtcdBenchmarkSuite is a table of benchmarks; "run" takes
-it, too. "watch" follows a run or a suite that exists. "compare" says whether runs are
-worse than others. "report" makes a page of a result. "check" says whether an etcd serves
-a known load, without a manifest. "bench" takes the flags of etcd's benchmark tool. "list"
-shows all runs, "stop" ends one, and "explain" says what a reason in a result means.
-
-` + exitHelp
+const rootHelp = `A benchmark is a manifest of the kind EtcdBenchmark, and an EtcdBenchmarkSuite is a table of them.`
 
 func (t *tool) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "kubectl-etcdbench",
 		Short:         "Run etcd benchmarks and follow them",
 		Long:          rootHelp,
-		Example:       runExample + "\n\n" + watchExample + "\n\n" + compareExample + "\n\n" + reportExample,
+		Example:       strings.Join(strings.Split(runExample, "\n\n")[:helpExamples], "\n\n"),
 		Version:       t.version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -92,7 +63,13 @@ func (t *tool) root() *cobra.Command {
 	// --version prints the same as the command version.
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if advice := otherTools(cmd, err); advice != "" {
+			return fmt.Errorf("%w: %s", err, advice)
+		}
 		return fmt.Errorf("%w: %s --help lists the flags", err, cmd.CommandPath())
+	})
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
+		fmt.Fprint(cmd.OutOrStdout(), helpOfCommand(cmd))
 	})
 	root.SetIn(t.In)
 	root.SetOut(t.Out)

@@ -19,11 +19,14 @@ const (
 	runExample = `  # Run in the cluster of the current context and follow it
   kubectl etcdbench run -f benchmark.yaml
 
-  # Run all benchmarks of a suite in the cluster, and print their table
-  kubectl etcdbench run -f suite.yaml
+  # Run on this machine, against three etcd members that the command starts
+  kubectl etcdbench run --local --members 3 -f benchmark.yaml
 
   # Run a manifest once for each number of clients, in the cluster
   kubectl etcdbench run -f benchmark.yaml --sweep load.clients=1,10,100
+
+  # Run all benchmarks of a suite in the cluster, and print their table
+  kubectl etcdbench run -f suite.yaml
 
   # Find the highest rate that meets the objectives of a manifest, in the cluster
   kubectl etcdbench run -f benchmark.yaml --find-rate
@@ -33,9 +36,6 @@ const (
 
   # Run the same manifest again, under a new name
   kubectl etcdbench run -f benchmark.yaml --generate-name
-
-  # Run on this machine, against three etcd members that the command starts
-  kubectl etcdbench run --local --members 3 -f benchmark.yaml
 
   # Run on this machine against an etcd that serves TLS; certs/ has ca.crt, and tls.crt and tls.key if needed
   kubectl etcdbench run --local -f benchmark.yaml --endpoints etcd.example:2379 --tls-dir certs/ -o json > result.json
@@ -104,9 +104,15 @@ func (t *tool) runCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVarP(&f.files, "filename", "f", nil, "`FILE` with one EtcdBenchmark or one EtcdBenchmarkSuite, as YAML or JSON; - reads standard input")
-	flags.BoolVar(&f.generateName, "generate-name", false, "add a random suffix to the manifest's name: each run needs a new name")
 	flags.BoolVar(&f.local, "local", false, "run on this machine, without a cluster; each client pod is then a part of this process")
 	f.addMembers(flags, "with --local: ")
+	f.addFlags(flags, "every 2s in a cluster, every 0.5s with --local")
+	flags.StringArrayVar(&f.sweep.sweeps, "sweep", nil, "run the manifest once for each value of a field, as a "+
+		"suite: `FIELD=VALUE,...`, for example load.clients=1,10,100. Repeat it for more fields: all combinations "+
+		"run")
+	flags.BoolVar(&f.find.findRate, "find-rate", false, "find the highest rate of requests that meets the manifest's objectives. It runs the manifest about 20 times with other rates")
+	f.addDryRun(flags)
+	flags.BoolVar(&f.generateName, "generate-name", false, "add a random suffix to the manifest's name: each run needs a new name")
 	flags.StringSliceVar(&f.access.Endpoints, "endpoints", nil, "with --local: send the load to the members at `HOST:PORT,...`, not to spec.target; http:// or https:// before an address is allowed")
 	flags.StringVar(&f.access.TLSDir, "tls-dir", "", "with --local: use TLS, with the files of `FOLDER`: ca.crt, "+
 		"and tls.crt and tls.key if etcd asks for a client certificate. They replace the Secret of "+
@@ -119,20 +125,14 @@ func (t *tool) runCommand() *cobra.Command {
 	flags.StringVar(&f.baseline, "baseline", "", "with --local: `FILE` has the suite that spec.compare.baseline.suite names, as \"run -o json\" wrote it")
 	f.access.Define(flags, "with --local: ")
 	f.access.DefineToken(flags, "with --local: ")
-	flags.BoolVar(&f.find.findRate, "find-rate", false, "find the highest rate of requests that meets the manifest's objectives. It runs the manifest about 20 times with other rates")
 	flags.Int64Var(&f.find.minRate, "min-rate", 10, "with --find-rate: try `N` requests per second or more")
 	flags.Int64Var(&f.find.maxRate, "max-rate", 1_000_000, "with --find-rate: try `N` requests per second or fewer")
 	flags.Int32Var(&f.find.probeSeconds, "probe-seconds", 30, "with --find-rate: run each rate for `SECONDS`, or longer if the objectives need more requests")
 	flags.Int32Var(&f.find.pauseSeconds, "pause-seconds", 5, "with --find-rate: let the target rest for `SECONDS` after each rate")
-	flags.StringArrayVar(&f.sweep.sweeps, "sweep", nil, "run the manifest once for each value of a field, as a "+
-		"suite: `FIELD=VALUE,...`, for example load.clients=1,10,100. Repeat it for more fields: all combinations "+
-		"run")
 	flags.Int32Var(&f.sweep.rounds, "rounds", 1, "with --sweep: how often each combination runs")
 	flags.BoolVar(&f.sweep.print, "print-manifest", false, "with --sweep or --find-rate: print the EtcdBenchmarkSuite instead of running it")
-	f.addDryRun(flags)
-	f.addFlags(flags, "every 2s in a cluster, every 0.5s with --local")
-	t.kube.AddFlags(flags)
-	f.clusterFlags = t.clusterFlagNames()
+	t.kube.addTo(flags)
+	f.clusterFlags = t.kube.names()
 	return cmd
 }
 

@@ -1,10 +1,13 @@
 package command
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"sigs.k8s.io/yaml"
 
 	"github.com/etcdbench/etcd-benchmark-operator/config/samples"
 )
@@ -13,7 +16,11 @@ import (
 func TestSamples(t *testing.T) {
 	list := call("", "samples")
 	list.wantStatus(t, exitDone)
-	for _, file := range append(samplesOf(t, "*.yaml"), samplesOf(t, "published/*.yaml")...) {
+	files := append(samplesOf(t, "*.yaml"), samplesOf(t, "published/*.yaml")...)
+	if len(files) < 30 {
+		t.Fatalf("found %d samples", len(files))
+	}
+	for _, file := range files {
 		name := sampleName(filepath.Base(file))
 		if name == "kustomization" {
 			continue
@@ -57,5 +64,27 @@ func TestAnUnknownSample(t *testing.T) {
 	c.wantStatus(t, exitFailed)
 	if !strings.Contains(c.err.String(), "did you mean suite-etcd-page?") {
 		t.Errorf("got %s", c.err)
+	}
+}
+
+// The object of a sample has the name of its file, and each folder lists its own.
+func TestASampleIsNamedAsItsFile(t *testing.T) {
+	for _, file := range samplesOf(t, "*_*.yaml") {
+		var object struct{ Metadata struct{ Name string } }
+		data, err := os.ReadFile(file)
+		if err == nil {
+			err = yaml.Unmarshal(data, &object)
+		}
+		list, errList := os.ReadFile(filepath.Join(filepath.Dir(file), "kustomization.yaml"))
+		if err := errors.Join(err, errList); err != nil {
+			t.Fatal(err)
+		}
+		name := strings.TrimPrefix(strings.TrimPrefix(sampleName(filepath.Base(file)), "suite-"), "schedule-")
+		if object.Metadata.Name != name {
+			t.Errorf("%s: wanted the name %s, found %s", file, name, object.Metadata.Name)
+		}
+		if !strings.Contains(string(list), "- "+filepath.Base(file)+"\n") {
+			t.Errorf("%s is not in the kustomization.yaml beside it", file)
+		}
 	}
 }

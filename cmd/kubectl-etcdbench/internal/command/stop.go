@@ -50,7 +50,7 @@ or suite did. 2: it could not be stopped.`,
 	}
 	cmd.Flags().BoolVar(&f.wait, "wait", false, "follow it until it has ended")
 	cmd.Flags().DurationVar(&f.timeout, "timeout", 0, "with --wait: wait at most this time, for example 2m. 0 waits until it has ended")
-	t.kube.AddFlags(cmd.Flags())
+	t.kube.addTo(cmd.Flags())
 	return cmd
 }
 

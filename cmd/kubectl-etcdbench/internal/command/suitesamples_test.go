@@ -2,6 +2,7 @@ package command
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,8 +22,11 @@ import (
 // samplesOf are the files of a kind of sample.
 func samplesOf(t *testing.T, pattern string) []string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join("..", "..", "..", "..", "config", "samples", pattern))
-	if err != nil || len(files) == 0 {
+	folder := filepath.Join("..", "..", "..", "..", "config", "samples")
+	files, err := filepath.Glob(filepath.Join(folder, pattern))
+	special, errSpecial := filepath.Glob(filepath.Join(folder, "*", pattern))
+	files = append(files, special...)
+	if err := errors.Join(err, errSpecial); err != nil || len(files) == 0 {
 		t.Fatalf("found %d samples: %v", len(files), err)
 	}
 	return files

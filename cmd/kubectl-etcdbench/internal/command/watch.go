@@ -45,7 +45,7 @@ etcdbenchmarksuite/NAME for a suite.
 		RunE: func(_ *cobra.Command, args []string) error { return t.watch(args[0], *f) },
 	}
 	f.addFlags(cmd.Flags(), "every 2s")
-	t.kube.AddFlags(cmd.Flags())
+	t.kube.addTo(cmd.Flags())
 	return cmd
 }
 

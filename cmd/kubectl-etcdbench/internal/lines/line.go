@@ -18,9 +18,9 @@ type line struct {
 	Time time.Time `json:"time"`
 	// Run is namespace/name.
 	Run string `json:"run"`
-	// State is the reason of the condition Finished. Phase is the earliest stage of any client pod.
+	// State is the reason of the condition Finished. Stage is the earliest stage of any client pod.
 	State   string        `json:"state"`
-	Phase   results.Stage `json:"phase,omitempty"`
+	Stage   results.Stage `json:"stage,omitempty"`
 	Percent int32         `json:"percent"`
 
 	// Started requests were sent. Completed requests ended; Failed of them failed. All three are absent until a pod
@@ -70,7 +70,7 @@ type line struct {
 func lineOf(run *v1alpha1.EtcdBenchmark, now time.Time) line {
 	l := line{
 		Time: now.UTC().Truncate(time.Millisecond), Run: run.Namespace + "/" + run.Name,
-		State: v1alpha1.StagePending, Phase: benchmark.Phase(run),
+		State: v1alpha1.StagePending, Stage: benchmark.Phase(run),
 		Percent: benchmark.Percent(run), Partial: benchmark.IsPartial(run),
 	}
 	if c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished); c != nil {
@@ -118,7 +118,7 @@ const updateTime = 5 * time.Second
 // date sets the time at which the numbers last changed. A state that is shown again has the numbers of before. If they
 // have not changed in the time of two updates, no request has succeeded since, and the rate is 0.
 func (l *line) date(before line) {
-	same := l.Phase == before.Phase && equal(l.Started, before.Started) && l.succeeded() == before.succeeded()
+	same := l.Stage == before.Stage && equal(l.Started, before.Started) && l.succeeded() == before.succeeded()
 	if l.since = l.Time; same && l.Time.Sub(before.since) < l.twoUpdates() {
 		l.since = before.since
 	}
@@ -138,7 +138,7 @@ func equal(a, b *int64) bool { return a == b || a != nil && b != nil && *a == *b
 func (l *line) follow(before line) {
 	const measuring = results.StageMeasuring
 	elapsed := l.since.Sub(before.since).Seconds()
-	if l.Phase != measuring || before.Phase != measuring || elapsed <= 0 {
+	if l.Stage != measuring || before.Stage != measuring || elapsed <= 0 {
 		return
 	}
 	rate := float64(max(l.succeeded()-before.succeeded(), 0)) / elapsed

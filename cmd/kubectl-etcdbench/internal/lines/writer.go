@@ -25,7 +25,7 @@ type Writer struct {
 // intervals, too: a state that is a little early must not delay the line until the next state.
 const maxEarly = 250 * time.Millisecond
 
-// New returns a writer that writes a line per interval and per change of the run's state or phase.
+// New returns a writer that writes a line per interval and per change of the run's state or stage.
 func New(out io.Writer, interval time.Duration) *Writer {
 	return &Writer{out: out, interval: interval, now: time.Now}
 }
@@ -56,7 +56,7 @@ func (w *Writer) due(l line) bool {
 }
 
 func (w *Writer) changed(l line) bool {
-	return l.State != w.before.State || l.Phase != w.before.Phase
+	return l.State != w.before.State || l.Stage != w.before.Stage
 }
 
 // schedule sets the time of the next line. An early or late line does not shift the lines after it, unless it is late

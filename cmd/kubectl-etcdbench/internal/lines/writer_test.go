@@ -75,7 +75,7 @@ func TestLinesComeInIntervalsAndWithChanges(t *testing.T) {
 	w.after(500*time.Millisecond, measuring(1100, 10))
 	var got []string
 	for _, l := range w.lines(t) {
-		got = append(got, l.State+" "+string(l.Phase))
+		got = append(got, l.State+" "+string(l.Stage))
 	}
 	want := []string{"Preparing Connecting", "Running WarmingUp", "Running Measuring", "Running Measuring"}
 	if diff := cmp.Diff(want, got); diff != "" {

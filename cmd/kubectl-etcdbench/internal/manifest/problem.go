@@ -172,8 +172,8 @@ func (m *Manifest) complaints(message string) []Problem {
 	var out []Problem
 	for _, match := range strictComplaint.FindAllStringSubmatch(message, -1) {
 		text := match[1] + " field"
-		if known := suggestion(m.Object.GetKind(), match[2]); known != "" && match[1] == "unknown" {
-			text += fmt.Sprintf("; did you mean %q?", known)
+		if match[1] == "unknown" {
+			text += knownInstead(m.Object.GetKind(), match[2])
 		}
 		out = append(out, m.problem(match[2], text))
 	}

@@ -127,8 +127,12 @@ func TestExplainSuggestsTheClosestField(t *testing.T) {
 			if tc.want != "" {
 				want += `; did you mean "` + tc.want + `"?`
 			}
-			if !strings.HasSuffix(got, want) {
-				t.Errorf("wanted %q at the end of %q", want, got)
+			before, listed, _ := strings.Cut(got, " (valid: ")
+			if !strings.HasSuffix(before, want) {
+				t.Errorf("wanted %q at the end of %q", want, before)
+			}
+			if tc.want != "" && !strings.Contains(", "+strings.TrimSuffix(listed, ")")+", ", ", "+tc.want+", ") {
+				t.Errorf("wanted %s among the valid fields, found %q", tc.want, listed)
 			}
 		})
 	}

@@ -34,6 +34,32 @@ func suggestion(kind, field string) string {
 	return best
 }
 
+// maxListed is the most valid fields that a message lists.
+const maxListed = 30
+
+// knownInstead continues a sentence about an unknown field: with the field that was probably meant, and with all valid
+// ones, the nearest first.
+func knownInstead(kind, field string) (text string) {
+	if meant := suggestion(kind, field); meant != "" {
+		text = fmt.Sprintf("; did you mean %q?", meant)
+	}
+	path := steps(field)
+	if len(path) == 0 {
+		return text
+	}
+	name, known := strings.ToLower(path[len(path)-1]), slices.Clone(knownFields(kind, path[:len(path)-1]))
+	slices.SortStableFunc(known, func(a, b string) int {
+		return levenshtein.ComputeDistance(name, strings.ToLower(a)) - levenshtein.ComputeDistance(name, strings.ToLower(b))
+	})
+	if len(known) == 0 {
+		return text
+	}
+	if len(known) > maxListed {
+		known = append(known[:maxListed:maxListed], "…")
+	}
+	return text + " (valid: " + strings.Join(known, ", ") + ")"
+}
+
 // distance is the number of edits from name to known. A short name allows fewer edits, because it is close to every
 // other short name. The beginning of a field, such as duration for durationSeconds, counts as maxEdits.
 func distance(name, known string) int {

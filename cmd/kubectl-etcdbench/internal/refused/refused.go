@@ -53,6 +53,12 @@ func (*value) String() string { return "" }
 // Type implements pflag.Value.
 func (*value) Type() string { return "" }
 
+// Is reports whether a flag is refused.
+func Is(f *pflag.Flag) bool {
+	_, is := f.Value.(*value)
+	return is
+}
+
 // First returns the error of the first refused flag that is given, or nil.
 func First(set *pflag.FlagSet) error {
 	var all []error

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"golang.org/x/net/html"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
@@ -274,5 +275,24 @@ func TestRedact(t *testing.T) {
 		} else {
 			wantTexts(t, page, "Regressed", "old", "in each round")
 		}
+	}
+}
+
+func TestJUnitHasTimeAndNumbers(t *testing.T) {
+	d := documents(t)["run"]
+	run := d.Runs[0].Object
+	start := metav1.NewTime(time.Unix(1000, 0))
+	run.Status.StartTime = &start
+	meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished).LastTransitionTime = metav1.NewTime(start.Add(90 * time.Second))
+	s := junitFrom(t, d)
+	if s.Time != "90" || s.Cases[0].Time != "90" {
+		t.Errorf("wanted 90 s, found %q and %q", s.Time, s.Cases[0].Time)
+	}
+	found := map[string]string{}
+	for _, p := range s.Properties.Property {
+		found[p.Name] = p.Value
+	}
+	if put := run.Status.Summary.Operations[0]; found["putLatencyP99Microseconds"] != fmt.Sprint(put.Latency.P99Microseconds) || found["putSucceeded"] != fmt.Sprint(put.Succeeded) {
+		t.Errorf("found %v", found)
 	}
 }

@@ -22,16 +22,27 @@ type (
 		Suites  []junitSuite `xml:"testsuite"`
 	}
 	junitSuite struct {
-		Name     string      `xml:"name,attr"`
-		Tests    int         `xml:"tests,attr"`
-		Failures int         `xml:"failures,attr"`
-		Errors   int         `xml:"errors,attr"`
-		Skipped  int         `xml:"skipped,attr"`
-		Cases    []junitCase `xml:"testcase"`
+		Name     string `xml:"name,attr"`
+		Tests    int    `xml:"tests,attr"`
+		Failures int    `xml:"failures,attr"`
+		Errors   int    `xml:"errors,attr"`
+		Skipped  int    `xml:"skipped,attr"`
+		Time     string `xml:"time,attr,omitempty"`
+		// Properties have the numbers. Pipelines that show them need no other form.
+		Properties *junitProperties `xml:"properties,omitempty"`
+		Cases      []junitCase      `xml:"testcase"`
+	}
+	junitProperties struct {
+		Property []junitProperty `xml:"property"`
+	}
+	junitProperty struct {
+		Name  string `xml:"name,attr"`
+		Value string `xml:"value,attr"`
 	}
 	junitCase struct {
 		Class   string        `xml:"classname,attr"`
 		Name    string        `xml:"name,attr"`
+		Time    string        `xml:"time,attr,omitempty"`
 		Failure *junitMessage `xml:"failure,omitempty"`
 		Error   *junitMessage `xml:"error,omitempty"`
 		Skipped *junitMessage `xml:"skipped,omitempty"`
@@ -51,11 +62,15 @@ func JUnit(d *Document) ([]byte, error) {
 	switch {
 	case d.Suite != nil:
 		all.Suites = []junitSuite{counted(fullName(d.Suite.Namespace, d.Suite.Name), suiteCases(d.Suite))}
+		all.Suites[0].Time = timeTaken(d.Suite.Status.StartTime, d.Suite.Status.Conditions)
 	case d.Schedule != nil:
 		all.Suites = []junitSuite{counted(fullName(d.Schedule.Namespace, d.Schedule.Name), seriesCases(d.Schedule))}
 	default:
 		for _, r := range d.Runs {
-			all.Suites = append(all.Suites, counted(fullName(r.Object.Namespace, r.Object.Name), runCases(r.Object)))
+			s := counted(fullName(r.Object.Namespace, r.Object.Name), runCases(r.Object))
+			s.Time, s.Properties = timeTaken(r.Object.Status.StartTime, r.Object.Status.Conditions), propertiesOf(r.Object)
+			s.Cases[0].Time = s.Time
+			all.Suites = append(all.Suites, s)
 		}
 	}
 	data, err := xml.MarshalIndent(all, "", "  ")
