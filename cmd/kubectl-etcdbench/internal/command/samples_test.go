@@ -16,7 +16,7 @@ import (
 func TestSamples(t *testing.T) {
 	list := call("", "samples")
 	list.wantStatus(t, exitDone)
-	files := append(samplesOf(t, "*.yaml"), samplesOf(t, "published/*.yaml")...)
+	files := samplesOf(t, "*.yaml")
 	if len(files) < 30 {
 		t.Fatalf("found %d samples", len(files))
 	}
