@@ -204,7 +204,7 @@ func TestSuitesAreRefusedInACluster(t *testing.T) {
 		"an empty axis":            {"  - {name: one, load: {requests: 50}}\n  - {name: two, load: {requests: 60, clients: 2}}\n", "    []\n", "spec.loads"},
 		"a name that is not there": {"  loads:", "  exclude: [{load: three}]\n  loads:", "spec.exclude"},
 		"no cell at all":           {"  loads:", "  exclude: [{target: etcd}]\n  loads:", "spec.exclude leaves no cell"},
-		"a rule across axes":       {"type: Range, range: {keys: {count: 10}}", "type: Lock, lock: {names: 2}", "line 12: spec.workloads[1].workload.lock.names"},
+		"a rule across axes":       {"type: Range, range: {keys: {count: 10}}", "type: Lock, lock: {names: 2}", "line 12: spec.workloads[1].workload"},
 		"text for a number":        {"requests: 50", "requests: many", "spec.loads[0].load.requests"},
 		"a long name":              {"name: small", "name: " + strings.Repeat("x", 41), "at most 40 characters"},
 	} {

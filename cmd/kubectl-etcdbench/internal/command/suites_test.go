@@ -112,7 +112,7 @@ func TestSuitesAreRefused(t *testing.T) {
 		"an unknown field":         {"clients: 2", "conections: 2", []string{"--local"}, "line 15: spec.loads[1].load.conections: unknown field"},
 		"an empty axis":            {"  - {name: one, load: {requests: 50}}\n  - {name: two, load: {requests: 60, clients: 2}}\n", "    []\n", []string{"--local"}, "spec.loads"},
 		"a cell that cannot be":    {"clients: 2", "connections: 3", []string{"--local"}, "spec.loads[1].load"},
-		"a rule across axes":       {"type: Range, range: {keys: {count: 10}}", "type: Lock, lock: {names: 2}", []string{"--local"}, "line 12: spec.workloads[1].workload.lock.names"},
+		"a rule across axes":       {"type: Range, range: {keys: {count: 10}}", "type: Lock, lock: {names: 2}", []string{"--local"}, "line 12: spec.workloads[1].workload"},
 		"a rule of the template":   {"requests: 60, clients: 2", "durationSeconds: 700", []string{"--local"}, "spec.template.timeoutSeconds: Invalid value: must be greater"},
 		"a name that is not there": {"  loads:", "  exclude: [{load: three}]\n  loads:", []string{"--local"}, "spec.exclude"},
 		"two equal names":          {"name: two", "name: one", []string{"--local"}, "spec.loads[1]"},
