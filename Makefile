@@ -95,7 +95,7 @@ trials: plugin ## Measure on a real etcd how often comparisons and searches are 
 	go test -tags=trials -count=1 -v -timeout 60m ./hack/trials
 
 .PHONY: published
-published: plugin tools-etcd tools-etcds ## Run every published table on this machine; docs/published.md and out/published.html are the result. LEVEL=quick takes 25 minutes beside `make stores`.
+published: plugin tools-etcd tools-etcds ## Run every published table on this machine; docs/published.md and out/published.html are the result. LEVEL=quick takes 15 minutes beside `make stores`, LEVEL=none only writes the tables.
 	test -e out/stores.json || $(MAKE) stores LEVEL=$(LEVEL)
 	go run ./cmd/kubectl-etcdbench/internal/published -level $(LEVEL) $(SUITES)
 

@@ -107,3 +107,36 @@ func TestSamplerRefusesARequestWithoutATime(t *testing.T) {
 		t.Errorf("got the status %d", w.Code)
 	}
 }
+
+// An answer about a short time has each look, at its age, and one about a long time has none.
+func TestLooksOfAShortTime(t *testing.T) {
+	start, sent := time.Now().Add(-10*time.Second), map[results.Figure]float64{results.FigurePodSentBytes: 3}
+	s := &Sampler{}
+	looks(s, start, look{cpu: time.Second, resident: 7, network: sent}, look{cpu: 2 * time.Second, resident: 8})
+	text, err := json.Marshal(s.Answer(start))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got members.Sample
+	if err := Add(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Looks) != 2 {
+		t.Fatalf("got %d looks, wanted 2", len(got.Looks))
+	}
+	for i, want := range []members.Sample{
+		{At: start, Counters: map[results.Figure]float64{results.FigureCPUSeconds: 1, results.FigurePodSentBytes: 3}, Gauges: map[members.Gauge]float64{members.GaugeMemoryBytes: 7}},
+		{At: start.Add(every), Counters: map[results.Figure]float64{results.FigureCPUSeconds: 2}, Gauges: map[members.Gauge]float64{members.GaugeMemoryBytes: 8}},
+	} {
+		late := got.Looks[i].At.Sub(want.At)
+		want.At = got.Looks[i].At
+		// The answer takes some time until it is read.
+		if diff := cmp.Diff(want, got.Looks[i]); diff != "" || late < -time.Millisecond || late > 5*time.Second {
+			t.Errorf("look %d is %v late (-want +got):\n%s", i, late, diff)
+		}
+	}
+	looks(s, start.Add(time.Second), make([]look, members.MaxLooks)...)
+	if n := len(s.Answer(start).Looks); n != 0 {
+		t.Errorf("got %d looks of a long time, wanted none", n)
+	}
+}

@@ -23,6 +23,7 @@ func coursed(seed uint64, length time.Duration, n int) *results.Snapshot {
 		offset := time.Duration(r.Int64N(int64(length)))
 		latency := time.Duration(20e6 * math.Exp(0.4*r.NormFloat64()))
 		s.Timeline.Record(offset, latency, r.IntN(9) > 0)
+		s.Timeline.Carry(offset, results.Bodies{Sent: 1000, Received: uint64(latency)})
 		s.Heatmap.Record(offset, latency)
 	}
 	return s

@@ -57,7 +57,7 @@ func TestCompletionWithoutACluster(t *testing.T) {
 	}{
 		"reasons":           {[]string{"explain", "NoQ"}, []string{"NoQuorum"}, ":4"},
 		"a second reason":   {[]string{"explain", "NoQuorum", "NoQ"}, nil, ":4"},
-		"samples":           {[]string{"samples", "suite-e"}, []string{"suite-etcd-2-2", "suite-etcd-page"}, ":4"},
+		"samples":           {[]string{"samples", "suite-e"}, []string{"suite-etcd-2-2", "suite-etcd-page", "suite-etcd-pods"}, ":4"},
 		"kinds":             {[]string{"list", "s"}, []string{"schedules", "suites"}, ":4"},
 		"forms of a run":    {[]string{"run", "-o", "j"}, []string{"json", "junit", "jsonl"}, ":4"},
 		"forms of a report": {[]string{"report", "-o", "j"}, []string{"json", "junit"}, ":4"},

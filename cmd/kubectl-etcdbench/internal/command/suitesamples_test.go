@@ -61,6 +61,10 @@ func shrink(s *v1alpha1.EtcdBenchmarkSuiteSpec, endpoints []string) {
 		}
 	}
 	s.Loads = slices.DeleteFunc(s.Loads, overV2)
+	if isBurst(s) {
+		// All targets are the same here.
+		s.Targets, s.Compare = s.Targets[:1], nil
+	}
 	for i := range s.Loads {
 		l := &s.Loads[i].Load
 		l.SessionTimeoutSeconds = nil

@@ -116,7 +116,7 @@ const (
 )
 
 // quickProcesses is how many processes a burst has at most.
-var quickProcesses = map[string]int32{fragmentedSuite: 137, layoutsSuite: 1000, courseSuite: 7000, overheadSuite: 100, timeoutsSuite: 1000}
+var quickProcesses = map[string]int32{fragmentedSuite: 137, layoutsSuite: 1000, courseSuite: 7000, overheadSuite: 100, timeoutsSuite: 5000}
 
 // shrink leaves every row of a suite, with less work for each.
 func shrink(s *v1alpha1.EtcdBenchmarkSuite) {
