@@ -14,27 +14,23 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/kubelet"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
-// Why a run has no figures of kubelets.
-const (
-	noKubelets = "the operator does not read kubelets (kubeletMetrics.enabled of the chart)"
-	noPods     = "the target is a list of addresses, and not pods or a Service"
-)
+// noPods is why a run of addresses has no figures of kubelets.
+const noPods = "the target is a list of addresses, and not pods or a Service"
 
-// observeKubelets has the kubelets of the members' nodes read at the start and after the end of the window. Members that the
+// observeKubelets reads the kubelets of the members' nodes at the start and after the end of the window. Members that the
 // run starts have samplers.
 func (r *EtcdBenchmarkReconciler) observeKubelets(ctx context.Context, o *lifecycle.Observed) error {
 	run, target := o.Run, o.Run.Spec.Target
-	if run.Status.StartAt == nil || run.Status.CompletionTime != nil || target.Ephemeral != nil {
+	if r.Kubelets == nil || run.Status.StartAt == nil || run.Status.CompletionTime != nil || target.Ephemeral != nil {
 		return nil
 	}
 	load := run.Resolved().Load
 	switch planned := load.Duration(); {
 	case target.Service == nil && target.Pods == nil:
 		o.Kubelets.Unknown = noPods
-	case r.Kubelets == nil:
-		o.Kubelets.Unknown = noKubelets
 	case planned > 0 && planned < kubelet.LeastWindow:
 		o.Kubelets.Unknown = kubelet.TooShort(planned)
 	}
@@ -45,8 +41,10 @@ func (r *EtcdBenchmarkReconciler) observeKubelets(ctx context.Context, o *lifecy
 	if !r.Kubelets.Has(key, run.UID, from) {
 		pods, err := r.memberPods(ctx, run)
 		if err != nil {
-			// The run does not depend on these figures.
+			// The run does not depend on these figures. The next reconcile tries again.
 			log.FromContext(ctx).Error(err, "Finding the members' pods")
+			o.Kubelets.Unknown = text.Shorten("the members' pods could not be found: "+err.Error(), v1alpha1.MaxMessageLength)
+			return nil
 		}
 		r.Kubelets.Begin(key, run.UID, from, from.Sub(r.Clock.Now()), pods)
 	}

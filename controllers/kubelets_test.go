@@ -1,8 +1,11 @@
 package controllers
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -12,7 +15,9 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
@@ -105,15 +110,56 @@ func TestKubeletsMeasureTheMembersOfPods(t *testing.T) {
 	}
 }
 
-// Without the right to read kubelets, the run has a reason and does not wait.
+// unlisted refuses to list the members' pods of a run that has a start, the first times.
+type unlisted struct {
+	client.Reader
+	run   client.ObjectKey
+	times *atomic.Int32
+}
+
+func (u unlisted) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	asked := (&client.ListOptions{}).ApplyOptions(options).LabelSelector
+	if _, ofPods := list.(*corev1.PodList); ofPods && asked != nil && asked.Matches(labels.Set{"app": "etcd"}) {
+		run := &v1alpha1.EtcdBenchmark{}
+		if err := u.Get(ctx, u.run, run); err != nil || run.Status.StartAt != nil && u.times.Add(-1) >= 0 {
+			return errors.New("the API server is busy")
+		}
+	}
+	return u.Reader.List(ctx, list, options...)
+}
+
+// The pods are listed again until it succeeds; a run that ends before has the error as the reason.
+func TestMembersPodsThatCannotBeListed(t *testing.T) {
+	for name, times := range map[string]int32{"once": 1, "always": math.MaxInt32} {
+		t.Run(name, func(t *testing.T) {
+			s := newHarness(t, targets(byPods()))
+			until := time.Now().Truncate(time.Millisecond)
+			from := until.Add(-150 * time.Second)
+			_, readKubelets := s.playKubelet(from, until)
+			left := &atomic.Int32{}
+			left.Store(times)
+			s.restart(readKubelets, func(r *EtcdBenchmarkReconciler) {
+				r.APIReader = unlisted{r.APIReader, client.ObjectKeyFromObject(s.run), left}
+			})
+			s.makeMember("etcd-0", "198.18.9.1", corev1.ConditionTrue)
+			s.playLongWindow(from, until)
+			found := s.kubelets()[0]
+			if measured := found.CPUMillicores != nil; measured != (name == "once") || !measured && !contains(found.Unknown, "API server is busy") {
+				t.Errorf("found %+v", found)
+			}
+		})
+	}
+}
+
+// A run of an operator that does not read kubelets says nothing about them.
 func TestARunWithoutKubelets(t *testing.T) {
 	s := newHarness(t, targets(byPods()))
 	s.makeMember("etcd-0", "198.18.9.1", corev1.ConditionTrue)
 	until := time.Now()
 	s.playLongWindow(until.Add(-150*time.Second), until)
-	for _, k := range s.kubelets() {
-		if k.CPUMillicores != nil || !contains(k.Unknown, "kubeletMetrics.enabled") {
-			t.Errorf("wanted the value of the chart as the reason, found %+v", k)
+	for _, m := range s.status().Summary.Members {
+		if m.Kubelet != nil {
+			t.Errorf("found %+v of %s", m.Kubelet, m.Name)
 		}
 	}
 }

@@ -90,8 +90,8 @@ func filesOfRelease(t *testing.T, r release) map[string][]byte {
 
 func TestAReleaseIsRepeatable(t *testing.T) {
 	first, second := filesOfRelease(t, packed(t)), filesOfRelease(t, packed(t))
-	if len(first) != 15 || len(second) != len(first) {
-		t.Errorf("wanted 6 archives, 3 images and 6 other files, found %d and %d files", len(first), len(second))
+	if len(first) != 18 || len(second) != len(first) {
+		t.Errorf("wanted 6 archives, 3 images and 9 other files, found %d and %d files", len(first), len(second))
 	}
 	for name, content := range first {
 		if !bytes.Equal(content, second[name]) {
@@ -156,8 +156,8 @@ func sameFile(a, b file) bool {
 func TestChecksumsAreThoseOfTheFiles(t *testing.T) {
 	r := packed(t)
 	lines := strings.Split(strings.TrimSuffix(string(readFile(t, r.path(checksumsName))), "\n"), "\n")
-	if len(lines) != 14 {
-		t.Errorf("wanted the sums of 14 files, found %d", len(lines))
+	if len(lines) != 17 {
+		t.Errorf("wanted the sums of 17 files, found %d", len(lines))
 	}
 	for _, line := range lines {
 		sum, name, _ := strings.Cut(line, "  ")

@@ -39,7 +39,8 @@ type Observed struct {
 	SharesNode bool
 }
 
-// Kubelets are the figures of kubelets. Both fields are empty for a run without a cluster, or with members of its own.
+// Kubelets are the figures of kubelets. It is empty for a run without a cluster or with members of its own, and if the
+// operator does not read kubelets.
 type Kubelets struct {
 	// Unknown is why no member has figures.
 	Unknown string

@@ -72,7 +72,7 @@ func LogBlocks(s *v1alpha1.Summary) []Block {
 	if len(rows) == 1 {
 		return nil
 	}
-	intro := "What the members wrote to their logs: of each kind the first lines of each member."
+	intro := fmt.Sprintf("What the members wrote to their logs: up to %d lines of each kind for each member.", v1alpha1.MaxLogLines)
 	if len(all) > mostLogRows {
 		intro += fmt.Sprintf(" The JSON form has %s more.", text.Plural(len(all)-mostLogRows, "line"))
 	}

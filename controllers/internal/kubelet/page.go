@@ -33,7 +33,7 @@ const (
 	mostLine = 64 << 10
 )
 
-var errNoTime = errors.New("its samples have no time")
+var errNoTime = errors.New("the kubelet's samples have no timestamps")
 
 // name identifies a pod.
 type name struct{ namespace, pod string }

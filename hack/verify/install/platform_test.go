@@ -66,7 +66,7 @@ func TestNamesAndLabels(t *testing.T) {
 }
 
 func TestAServiceAccountOfOthers(t *testing.T) {
-	objects := renderChart(t, "serviceAccount.create=false", "serviceAccount.name=theirs", "namespaces={one}")
+	objects := renderChart(t, "serviceAccount.create=false", "serviceAccount.name=theirs", "namespaces={one}", "kubeletMetrics.enabled=true")
 	if found := ofKind(objects, "ServiceAccount"); len(found) != 0 {
 		t.Errorf("wanted no service account, found %v", found)
 	}

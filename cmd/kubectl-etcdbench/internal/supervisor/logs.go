@@ -60,12 +60,13 @@ func (g *gathered) add(key logKey, line Line) {
 	}
 	s := g.waiting[key]
 	if s == nil {
-		s = &said{Member: key.member, Kind: key.kind, At: line.At}
+		s = &said{Member: key.member, Kind: key.kind}
 		g.waiting[key] = s
 	}
-	if s.Count++; len(s.Lines) < v1alpha1.MaxLogLines {
-		s.Lines = append(s.Lines, line)
+	if len(s.Lines) >= v1alpha1.MaxLogLines {
+		line.Text = ""
 	}
+	s.Lines = append(s.Lines, line)
 }
 
 func (g *gathered) flush() {
@@ -82,13 +83,18 @@ func (g *gathered) flush() {
 
 // heard are the lines of one kind of a member since the start of the window.
 type heard struct {
-	lines  []Line
-	counts []count
+	lines []Line
+	// more are the numbers of further lines, by the second of the window.
+	more map[int64]int64
 }
 
-type count struct {
-	at time.Time
-	n  int64
+// add keeps a line that was written this long after the start of the window.
+func (h *heard) add(l Line, after time.Duration) {
+	if l.Text != "" && len(h.lines) < v1alpha1.MaxLogLines {
+		h.lines = append(h.lines, l)
+		return
+	}
+	h.more[int64(after/time.Second)]++
 }
 
 // Listen keeps what members write to their logs from a time on.
@@ -100,22 +106,26 @@ func (c *Cluster) Listen(from time.Time) {
 
 // hear keeps lines. The caller holds the mutex.
 func (c *Cluster) hear(all []said) {
+	if c.heard == nil {
+		return
+	}
 	for _, s := range all {
-		lines := slices.DeleteFunc(s.Lines, func(l Line) bool { return l.At.Before(c.from) })
-		if c.heard == nil || len(lines) == 0 {
-			continue
-		}
 		key := logKey{s.Member, s.Kind}
-		if c.heard[key] == nil {
-			c.heard[key] = &heard{}
+		for _, l := range s.Lines {
+			after := l.At.Sub(c.from)
+			if after < 0 {
+				continue
+			}
+			if c.heard[key] == nil {
+				c.heard[key] = &heard{more: map[int64]int64{}}
+			}
+			c.heard[key].add(l, after)
 		}
-		h := c.heard[key]
-		h.counts = append(h.counts, count{lines[0].At, s.Count})
-		h.lines = append(h.lines, lines[:min(len(lines), v1alpha1.MaxLogLines-len(h.lines))]...)
 	}
 }
 
-// Log returns what a member wrote to its log from the time of Listen until another one, by kind.
+// Log returns what a member wrote to its log from the time of Listen until another one, by kind. If there are more lines than
+// are kept, those of the whole last second count.
 func (c *Cluster) Log(member int, until time.Time) (all []v1alpha1.MemberLog) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -125,13 +135,14 @@ func (c *Cluster) Log(member int, until time.Time) (all []v1alpha1.MemberLog) {
 			continue
 		}
 		out := v1alpha1.MemberLog{Kind: key.kind}
-		for _, n := range c.heard[key].counts {
-			if !n.at.After(until) {
-				out.Count += n.n
+		for second, n := range c.heard[key].more {
+			if time.Duration(second)*time.Second < until.Sub(c.from) {
+				out.Count += n
 			}
 		}
 		for _, l := range c.heard[key].lines {
 			if !l.At.After(until) {
+				out.Count++
 				out.Lines = append(out.Lines, v1alpha1.LogLine{AtMicroseconds: l.At.Sub(c.from).Microseconds(), Text: l.Text})
 			}
 		}

@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,7 +30,7 @@ func TestLinesOfALog(t *testing.T) {
 	}
 }
 
-// A member does not wait for the plugin: its lines are gathered, and the plugin gets the first ones and their number.
+// A member does not wait for the plugin: its lines are gathered, and the plugin gets the text of the first and the time of each.
 func TestLinesAreGathered(t *testing.T) {
 	told := make(chan []said)
 	g := gathered{tell: func(all []said) { told <- all }}
@@ -37,11 +38,16 @@ func TestLinesAreGathered(t *testing.T) {
 		g.add(logKey{1, spec.LogSlowApply}, Line{time.Unix(int64(i), 0), fmt.Sprint(i)})
 	}
 	all := <-told
-	if len(all) != 1 || all[0].Count != 2*v1alpha1.MaxLogLines || len(all[0].Lines) != v1alpha1.MaxLogLines || !all[0].At.Equal(time.Unix(0, 0)) {
-		t.Errorf("found %+v", all)
+	if len(all) != 1 || len(all[0].Lines) != 2*v1alpha1.MaxLogLines {
+		t.Fatalf("found %+v", all)
+	}
+	for i, l := range all[0].Lines {
+		if hasText := l.Text != ""; hasText != (i < v1alpha1.MaxLogLines) || !l.At.Equal(time.Unix(int64(i), 0)) {
+			t.Errorf("line %d is %+v", i, l)
+		}
 	}
 	g.add(logKey{0, spec.LogElection}, Line{Text: "next"})
-	if all = <-told; len(all) != 1 || all[0].Kind != spec.LogElection || all[0].Count != 1 {
+	if all = <-told; len(all) != 1 || all[0].Kind != spec.LogElection || len(all[0].Lines) != 1 {
 		t.Errorf("found %+v", all)
 	}
 }
@@ -51,11 +57,7 @@ func TestTheLogOfAWindow(t *testing.T) {
 	from := time.Unix(1000, 0)
 	at := func(second int) time.Time { return from.Add(time.Duration(second) * time.Second) }
 	event := func(kind spec.LogKind, second, n int) said {
-		s := said{Member: 1, Kind: kind, At: at(second), Count: int64(n)}
-		for range min(n, v1alpha1.MaxLogLines) {
-			s.Lines = append(s.Lines, Line{at(second), fmt.Sprint(second)})
-		}
-		return s
+		return said{Member: 1, Kind: kind, Lines: slices.Repeat([]Line{{at(second), fmt.Sprint(second)}}, n)}
 	}
 	c := &Cluster{}
 	c.hear([]said{event(spec.LogElection, -50, 1)})
@@ -75,5 +77,50 @@ func TestTheLogOfAWindow(t *testing.T) {
 	}
 	if got := c.Log(0, at(10)); got != nil {
 		t.Errorf("found %+v of another member", got)
+	}
+}
+
+// Lines that were gathered together may be on both sides of a bound of the window.
+func TestTheBoundsOfALog(t *testing.T) {
+	from := time.Unix(1000, 0)
+	until := from.Add(10 * time.Second)
+	around := func(bound time.Time, before, after int, told string) (lines []Line) {
+		for i := range before + after {
+			lines = append(lines, Line{bound.Add(time.Duration(i-before) * time.Millisecond), told})
+		}
+		return lines
+	}
+	for name, test := range map[string]struct {
+		all  []Line
+		want int64
+	}{
+		"most before the start":         {around(from, 30, 3, "a"), 3},
+		"without text after the start":  {append(around(from, 30, 0, "a"), around(from, 0, 2, "")...), 2},
+		"some after the end":            {around(until, 4, 9, "a"), 5},
+		"to a second after the 20 kept": {append(around(from, 0, 20, "a"), around(until, 7, 0, "a")...), 27},
+		"seconds after the end":         {append(around(from, 0, 20, "a"), around(until.Add(5*time.Second), 0, 7, "a")...), 20},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := &Cluster{}
+			c.Listen(from)
+			c.hear([]said{{Kind: spec.LogSlowApply, Lines: test.all}})
+			if got := c.Log(0, until); len(got) != 1 || got[0].Count != test.want || len(got[0].Lines) > v1alpha1.MaxLogLines {
+				t.Errorf("found %+v, wanted %d lines", got, test.want)
+			}
+		})
+	}
+}
+
+// A member that writes lines for hours needs no more memory than a number for each second.
+func TestALongLogIsSmall(t *testing.T) {
+	c := &Cluster{}
+	from := time.Unix(1000, 0)
+	c.Listen(from)
+	for i := range 10_000 {
+		c.hear([]said{{Kind: spec.LogSlowApply, Lines: []Line{{from.Add(time.Duration(i) * time.Millisecond), "a"}}}})
+	}
+	h := c.heard[logKey{0, spec.LogSlowApply}]
+	if len(h.lines) != v1alpha1.MaxLogLines || len(h.more) != 10 {
+		t.Errorf("keeps %d lines and %d numbers", len(h.lines), len(h.more))
 	}
 }

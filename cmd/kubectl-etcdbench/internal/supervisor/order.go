@@ -33,16 +33,14 @@ type event struct {
 type said struct {
 	Member int
 	Kind   spec.LogKind
-	// Count is how many lines that were, from At on, and Lines are the first of them.
-	Count int64
-	At    time.Time
+	// Lines are by time. Only the first have their text.
 	Lines []Line
 }
 
 // Line is a line of a log, and when it was read.
 type Line struct {
 	At   time.Time
-	Text string
+	Text string `json:",omitempty"`
 }
 
 // Ended is a member whose process has ended.
