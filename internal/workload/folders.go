@@ -13,7 +13,7 @@ type folders struct {
 	// digits is the length of a set's number. There are this many sets, with this many keys each.
 	digits     int
 	sets, keys int64
-	isTree bool
+	isTree     bool
 }
 
 const parametersPerFolder = 5
