@@ -121,7 +121,7 @@ func (e *engine) endTask(c *client, isCutOff bool) {
 		b.Count(t.timeouts)
 		b.Values += uint64(t.read * e.bytesOfKey())
 		if r.Code == CodeUnavailable && t.read == 0 && e.burst.Connects {
-			b.Refused++
+			b.Unavailable++
 		}
 	})
 	r.Sent = t.sent + t.added
