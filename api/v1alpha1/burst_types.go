@@ -31,11 +31,12 @@ type BurstSummary struct {
 	// +optional
 	WireReceivedBytes int64 `json:"wireReceivedBytes,omitempty"`
 
-	// refusedConnections counts processes whose connection failed before the first
-	// response.
+	// unavailableProcesses counts processes that ended as Unavailable before the
+	// first response: the connection was refused or broke, or the member was not
+	// ready. Absent: none, or connections were open before.
 	//
 	// +optional
-	RefusedConnections int64 `json:"refusedConnections,omitempty"`
+	UnavailableProcesses int64 `json:"unavailableProcesses,omitempty"`
 
 	// memberBytesPerConnection is by how much the members' memory grew for each
 	// connection. Absent: unknown, or connections were open before.
@@ -54,8 +55,8 @@ type BurstSummary struct {
 
 // TimeoutCount is the number of processes with this many time-outs.
 type TimeoutCount struct {
-	// from and to are the least and the greatest number of time-outs. Without to,
-	// there is no greatest.
+	// from and to are the least and the greatest number of time-outs. to is
+	// absent for from or more.
 	//
 	// +required
 	From int32 `json:"from"`

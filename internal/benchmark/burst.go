@@ -16,7 +16,7 @@ func burstSummary(b *v1alpha1.EtcdBenchmark, s results.Summary) *v1alpha1.BurstS
 	}
 	counts := s.Merged.Burst
 	out := &v1alpha1.BurstSummary{
-		ValueBytes: int64(counts.Values), RefusedConnections: int64(counts.Refused),
+		ValueBytes: int64(counts.Values), UnavailableProcesses: int64(counts.Unavailable),
 		WireSentBytes: int64(counts.Wire.Sent), WireReceivedBytes: int64(counts.Wire.Received),
 		MemberBytesPerConnection: memoryPerConnection(*burst, r.Load.Connections, s.Target),
 		Timeouts:                 timeoutCounts(counts),

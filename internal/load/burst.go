@@ -14,14 +14,23 @@ import (
 type task struct {
 	// number is the task's among those of all pods, and ordinal among those of its pod, in the order in which they are due.
 	number, ordinal int64
-	// begun: a request was sent. due and sent are the times of the first one.
-	begun bool
-	due   requestTime
-	sent  Instant
+	// begun: a request was sent. due and sent are the times of the first one. added is how long the later ones, together,
+	// waited after the response before.
+	begun       bool
+	due         requestTime
+	sent, added Instant
 	// attempts of the current request that timed out, and timeouts of all requests.
 	attempts, timeouts int
 	// read is how many keys were read.
 	read int64
+}
+
+// ramp is the time over which the tasks of a burst are due; 0 for other loads.
+func (e *engine) ramp() time.Duration {
+	if e.burst == nil {
+		return 0
+	}
+	return e.burst.Ramp
 }
 
 // dueOf is when a task is due: the tasks of all pods are spread evenly over the ramp.
@@ -78,39 +87,51 @@ func (r *runner) launch() {
 }
 
 // taskEnded counts the outcome of a request of a task, and of the task with its last one. An attempt that timed out is
-// repeated at once.
+// repeated at once. After the end of the load nothing is sent: a task that is not done then is cut off.
 func (e *engine) taskEnded(c *client) (due Instant, more bool) {
 	t, r := &c.task, &c.response
-	if !t.begun {
+	if t.begun {
+		t.added += max(r.Sent-c.time.ready, 0)
+	} else {
 		t.begun, t.sent, t.due = true, r.Sent, c.time
 	}
-	if r.Code == CodeDeadlineExceeded {
-		t.timeouts++
-		if t.attempts++; t.attempts < e.burst.Attempts && !e.measured.over(r.Received) {
-			return r.Received, true
-		}
-	}
-	if r.Succeeded() {
+	step, _, more := e.workload.Next(c.operation, r.Code)
+	switch {
+	case r.Succeeded():
 		t.attempts = 0
 		t.read += c.operation.Needs
+		e.recorder.succeeded(c.shard, r.Received)
+	case r.Code == CodeDeadlineExceeded:
+		t.timeouts++
+		t.attempts++
+		step, more = c.operation, t.attempts < e.burst.Attempts
 	}
-	step, _, more := e.workload.Next(c.operation, r.Code)
-	if more {
+	if more && !e.measured.over(r.Received) {
 		c.next(step, dueAt(r.Received))
 		return r.Received, true
 	}
+	e.endTask(c, more)
+	return 0, false
+}
+
+// endTask records a task. What the load generator has added between its requests counts as lateness, not as service time.
+func (e *engine) endTask(c *client, isCutOff bool) {
+	t, r := &c.task, &c.response
 	e.recorder.task(c.shard, func(b *results.Burst) {
 		b.Count(t.timeouts)
 		b.Values += uint64(t.read * e.bytesOfKey())
 		if r.Code == CodeUnavailable && t.read == 0 && e.burst.Connects {
-			b.Refused++
+			b.Unavailable++
 		}
 	})
-	r.Sent = t.sent
+	r.Sent = t.sent + t.added
+	if isCutOff {
+		e.recorder.cutOff(c.shard, e.burst.Measured, e.outcome(c, c.phase, t.due), r.Received)
+		return
+	}
 	op := c.operation
 	op.Kind = e.burst.Measured
 	e.account(c, c.phase, op, t.due)
-	return 0, false
 }
 
 // bytesOfKey is the length of the value of a key that a task reads.
@@ -132,7 +153,7 @@ const earlyConnections = 16
 func (s *Session) connectLater(ctx context.Context, numbers []int) (err error) {
 	late, ok := s.driver.(LateConnector)
 	if !ok {
-		return Errorf(results.FailureInvalidPlan, "%s cannot connect at the start of a process: set workload.fetch.connect: Before", s.plan.Target.Datastore)
+		return Errorf(results.FailureInvalidPlan, "%s cannot open connections when processes start: choose connect Before in workload.fetch", s.plan.Target.Datastore)
 	}
 	if s.early, err = s.open(ctx, numbers[:min(len(numbers), earlyConnections)]); err != nil {
 		return err

@@ -149,6 +149,35 @@ func TestABurstThatIsStoppedCountsTheTasksThatWereDue(t *testing.T) {
 	})
 }
 
+// A burst whose requests succeed does not look silent before its first process has ended. After a stop, no process sends its
+// next request, and those that are not done were cut off, whether a request succeeds or times out.
+func TestAStopEndsTasksBetweenTheirRequests(t *testing.T) {
+	for name, code := range map[string]string{"success": "", "time-out": CodeDeadlineExceeded} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var sent atomic.Int64
+				e := burstTrial(t, 0, func(*Request) (string, time.Duration) {
+					if sent.Add(1) > 600 {
+						return code, 2 * time.Second
+					}
+					return "", 2 * time.Second
+				}, nil)
+				done := e.start(t.Context())
+				time.Sleep(3 * time.Second)
+				if silent := e.recorder.lastSuccess(); silent != e.measured.start.Add(2*time.Second) {
+					t.Errorf("the last success was at %v, wanted 2 s", silent.Sub(e.measured.start))
+				}
+				e.stop()
+				<-done
+				r := e.recorder.results(spec.OperationFetch)
+				if r.Censored.Count() != 600 || r.Censored.Max() != 4*time.Second || r.Latency.Count()+r.Failed.Count() > 0 || sent.Load() != 1200 {
+					t.Errorf("%d tasks were cut off after at most %v, %d failed, of %d requests", r.Censored.Count(), r.Censored.Max(), r.Failed.Count(), sent.Load())
+				}
+			})
+		})
+	}
+}
+
 // The pods of a burst send each task once, whatever their shares are, and two pods add up to one.
 func TestThePodsOfABurstShareItsTasks(t *testing.T) {
 	for _, pods := range []int{1, 3} {
@@ -208,6 +237,24 @@ func TestALoadGeneratorThatStartsTasksSlowlyIsLate(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What the load generator adds between the requests of a task is lateness, too, and no service time.
+func TestADelayBetweenTheRequestsOfATaskIsLateness(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := burstTrial(t, 0, quickly, func(r *Request) {
+			if isSecond(r.Key) {
+				time.Sleep(2 * time.Millisecond)
+			}
+		})
+		<-e.start(t.Context())
+		r := e.recorder.results(spec.OperationFetch)
+		for _, c := range []struct{ late, service, latency Instant }{{Instant(r.Lateness.Min()), Instant(r.Service.Min()), Instant(r.Latency.Min())}, {Instant(r.Lateness.Max()), Instant(r.Service.Max()), Instant(r.Latency.Max())}} {
+			if c.late != Instant(2*time.Millisecond) || c.late+c.service != c.latency {
+				t.Errorf("a process took %v, %v of it in service, and was %v late; wanted 2 ms", c.latency, c.service, c.late)
+			}
+		}
+	})
 }
 
 func TestASessionRefusesMoreConnectionsThanItsFiles(t *testing.T) {

@@ -357,6 +357,13 @@ func (r *recorder) task(n int, count func(*results.Burst)) {
 	count(&s.burst)
 }
 
+// succeeded notes that a request of a task of shard n succeeded: the target answers, even if no task ends.
+func (r *recorder) succeeded(n int, at Instant) {
+	s := r.lockShard(n)
+	defer s.mutex.Unlock()
+	s.success = max(s.success, at)
+}
+
 // burst returns the counts of all tasks so far.
 func (r *recorder) burst() (sum results.Burst) {
 	r.read(func(s *shard) { sum.Add(&s.burst) })

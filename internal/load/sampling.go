@@ -28,7 +28,9 @@ type sampler struct {
 	closing chan time.Time
 	closed  chan struct{}
 
-	mutex  sync.Mutex
+	mutex sync.Mutex
+	// early: the members' memory was to be read before the load.
+	early  bool
 	tracks map[string]*members.Track
 	// started and ended are the bounds of the window; ended is zero until the last sample was taken.
 	started, ended time.Time
@@ -51,6 +53,7 @@ func (s *sampler) before(ctx context.Context) {
 	sample := s.processes.sample(ctx, s.source, time.Now())
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
+	s.early = true
 	for id, said := range sample {
 		s.track(id).Before(said)
 	}
@@ -136,6 +139,9 @@ func (s *sampler) track(id string) *members.Track {
 	}
 	if s.tracks[id] == nil {
 		s.tracks[id] = &members.Track{}
+		if s.early {
+			s.tracks[id].Before(members.Sample{})
+		}
 	}
 	return s.tracks[id]
 }

@@ -111,7 +111,7 @@ func (s *Session) load(ctx context.Context, startAt time.Time, clients []*client
 	if w, ok := s.driver.(Weigher); ok && s.plan.Burst() != nil {
 		defer s.traffic.begin(w, e.measured.start)()
 	}
-	planned := plannedWindow(startAt, start, s.plan.Load.Duration(), s.part.Requests)
+	planned := plannedWindow(startAt, start, s.plan.Load.Duration()+e.ramp(), s.part.Requests)
 	s.state.set(func(s *state) { s.window = planned })
 	flight, abort := context.WithCancel(context.WithoutCancel(ctx))
 	defer abort()

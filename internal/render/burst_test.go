@@ -31,7 +31,7 @@ func burstOf(index, tasks, failed int) *results.Snapshot {
 	s.Operations = map[spec.Operation]*results.OperationResult{spec.OperationFetch: fetch}
 	s.Window.Planned, s.Window.PlannedRequests, s.Window.LastResponse = 0, uint64(tasks), s.Window.Start.Add(2*time.Second)
 	s.Bodies = results.Bodies{Sent: uint64(10 * tasks), Received: uint64(181 * tasks)}
-	s.Burst = results.Burst{Values: uint64(100 * tasks), Refused: uint64(failed), Wire: results.Bodies{Sent: 1_000_000, Received: 5_000_000}}
+	s.Burst = results.Burst{Values: uint64(100 * tasks), Unavailable: uint64(failed), Wire: results.Bodies{Sent: 1_000_000, Received: 5_000_000}}
 	for i := range tasks {
 		s.Burst.Count(i % 20)
 	}
@@ -60,7 +60,7 @@ func TestTheResultOfABurst(t *testing.T) {
 			}
 			got.Timeouts = nil
 			want := v1alpha1.BurstSummary{
-				LastProcessMicroseconds: tc.last, ValueBytes: 20_000, BodyOverheadPercent: "81", WireSentBytes: 2_000_000, WireReceivedBytes: 10_000_000, RefusedConnections: int64(2 * tc.failed),
+				LastProcessMicroseconds: tc.last, ValueBytes: 20_000, BodyOverheadPercent: "81", WireSentBytes: 2_000_000, WireReceivedBytes: 10_000_000, UnavailableProcesses: int64(2 * tc.failed),
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("burst (-want +got):\n%s", diff)

@@ -17,7 +17,7 @@ type Intervals struct {
 	Points []results.Point
 	// Columns have the latencies of each interval; there are none if they are not known.
 	Columns []results.Histogram
-	// Stalled are the intervals in which requests were waiting and none ended.
+	// Stalled are the intervals in which requests were waiting and none ended. In a burst, no byte was received either.
 	Stalled []bool
 	// Tail is the highest percentile for which the intervals have enough requests.
 	Tail spec.Statistic
@@ -118,7 +118,7 @@ func merged(c results.Course, from, whole, width int) Intervals {
 	d, outstanding := Intervals{Length: time.Duration(width) * c.Timeline.Interval}, c.Timeline.Outstanding()
 	for ; from+width <= whole; from += width {
 		p := results.Sum(c.Timeline.Points[from : from+width])
-		d.Points, d.Stalled = append(d.Points, p), append(d.Stalled, p.Succeeded+p.Failed == 0 && outstanding[from+width-1] > 0)
+		d.Points, d.Stalled = append(d.Points, p), append(d.Stalled, p.Succeeded+p.Failed == 0 && p.Carried.Received == 0 && outstanding[from+width-1] > 0)
 		if len(c.Heatmap.Columns) == 0 {
 			continue
 		}

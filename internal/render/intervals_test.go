@@ -127,3 +127,18 @@ func TestIntervalsWithTheirRest(t *testing.T) {
 		}
 	}
 }
+
+// An interval in which requests wait and none ends is a stall, but not if a burst receives bytes in it.
+func TestABurstThatReceivesBytesDoesNotStall(t *testing.T) {
+	for received, want := range map[uint64]bool{0: true, 1: false} {
+		c := courseWith(steady(60, 1000)...)
+		c.Timeline.Record(6500*time.Millisecond, 500*time.Millisecond, true)
+		for at := 6 * time.Second; at < 6500*time.Millisecond; at += results.TimelineInterval {
+			c.Timeline.Carry(at, results.Bodies{Received: received})
+		}
+		d, _ := IntervalsOf(c, 6600*time.Millisecond).WithRest()
+		if got := slices.Contains(d.Stalled, true); got != want {
+			t.Errorf("%d bytes: stalled: %v, wanted %v", received, d.Stalled, want)
+		}
+	}
+}

@@ -28,12 +28,12 @@ func (t *table) burst() {
 		return
 	}
 	g := grid{left: 0}
-	g.add("LAST PROCESS", "VALUES READ", "BODIES", "OVERHEAD", "RECEIVED", "SENT", "REFUSED", "SERVER MEMORY")
+	g.add("LAST PROCESS", "VALUES READ", "BODIES", "OVERHEAD", "RECEIVED", "SENT", "UNAVAILABLE", "SERVER MEMORY")
 	g.add(durationOr(b.LastProcessMicroseconds), text.Megabytes(b.ValueBytes), megabytesOr(s.ResponseBytes), percentOr(b),
-		megabytesOr(b.WireReceivedBytes), megabytesOr(b.WireSentBytes), text.Grouped(b.RefusedConnections), memoryOr(b))
+		megabytesOr(b.WireReceivedBytes), megabytesOr(b.WireSentBytes), text.Grouped(b.UnavailableProcesses), memoryOr(b))
 	t.section(g.known())
 	t.sentence("  ", "LAST PROCESS: from the start until the last process had everything. OVERHEAD: of the bodies over the values. RECEIVED and SENT: on the "+
-		"connections, with all headers. REFUSED: processes whose connection failed. SERVER MEMORY: by which members grew for each connection.")
+		"connections, with all headers. UNAVAILABLE: processes that got no response because the connection, or the member, failed. SERVER MEMORY: by which members grew for each connection.")
 	timeouts := grid{left: 1}
 	header, processes := []string{"TIME-OUTS OF A PROCESS"}, []string{"PROCESSES"}
 	for _, c := range b.Timeouts {

@@ -11,8 +11,8 @@ type Burst struct {
 	Timeouts [TimeoutBuckets]uint64
 	// Values are the bytes of the values that were read.
 	Values uint64
-	// Refused counts the tasks whose own connection failed before the first response.
-	Refused uint64
+	// Unavailable counts the tasks with own connections that ended as Unavailable before the first response.
+	Unavailable uint64
 	// Wire are the bytes on the TCP connections of the load since its start; zero if they were not counted.
 	Wire Bodies
 }
@@ -55,14 +55,14 @@ func (b *Burst) Add(other *Burst) {
 		b.Timeouts[i] += n
 	}
 	b.Values += other.Values
-	b.Refused += other.Refused
+	b.Unavailable += other.Unavailable
 	b.Wire.add(other.Wire)
 }
 
 // check returns an error if counts contradict each other.
 func (b *Burst) check() error {
-	if tasks := b.Tasks(); b.Refused > tasks {
-		return fmt.Errorf("wanted at most %d refused connections, as many as tasks, found %d", tasks, b.Refused)
+	if tasks := b.Tasks(); b.Unavailable > tasks {
+		return fmt.Errorf("wanted at most %d unavailable tasks, as many as there are, found %d", tasks, b.Unavailable)
 	}
 	return nil
 }

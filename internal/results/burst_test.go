@@ -25,7 +25,7 @@ func TestBurstsAddUp(t *testing.T) {
 		for _, one := range []*Burst{of, &both} {
 			one.Count(i)
 			one.Values += uint64(i)
-			one.Refused += uint64(i % 2)
+			one.Unavailable += uint64(i % 2)
 			one.Wire.Sent++
 			one.Wire.Received += 2
 		}

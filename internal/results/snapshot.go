@@ -228,7 +228,7 @@ type Window struct {
 	Start, End time.Time
 	// LastResponse is the time of the last response to a measured request.
 	LastResponse time.Time
-	// Planned is the planned length, 0 if requests bound the window.
+	// Planned is the planned length, 0 if requests bound the window. Of a burst, it is the time over which tasks are due.
 	Planned time.Duration
 	// PlannedRequests is the planned number of requests of this pod, 0 if a duration bounds the window.
 	PlannedRequests uint64

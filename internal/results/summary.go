@@ -263,8 +263,8 @@ func summarizeOperation(operation spec.Operation, r *OperationResult, t timing) 
 		Lateness: r.Lateness.distribution(), Backlog: backlog.distribution(),
 	}
 	out.Harmless = HarmlessLateness(out.Service.Values[spec.StatisticP50].Duration)
-	if operation.IsTask() {
-		// Tasks that are due together are sent one after the other.
+	if operation.IsTask() && t.planned == 0 {
+		// Tasks that are due together, not over a ramp, are sent one after the other.
 		out.Harmless = max(harmlessDelay, t.length/harmlessPart)
 	}
 	out.Late = lateOf(&r.Lateness, out.Service, out.Harmless)

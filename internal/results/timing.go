@@ -8,6 +8,8 @@ type timing struct {
 	// end of the last window; the last response while a window is open.
 	end             time.Time
 	length, longest time.Duration
+	// planned is the longest one that was planned.
+	planned time.Duration
 	// startSkew is the distance between the first and the last start.
 	startSkew time.Duration
 	// steady and tail are set only for runs bound by requests: the rate while all pods had work, and the time after
@@ -23,6 +25,7 @@ func newTiming(snapshots []*Snapshot) timing {
 		if s == nil {
 			continue
 		}
+		t.planned = max(t.planned, s.Window.Planned)
 		t.requestBound = t.requestBound || s.Window.PlannedRequests > 0
 		if !s.Window.Start.IsZero() && s.Window.end().After(s.Window.Start) {
 			started = append(started, s)

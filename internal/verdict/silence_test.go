@@ -29,6 +29,16 @@ func over(silentFrom, silentTo int, failed uint64, longest time.Duration) func(*
 	}
 }
 
+// receiving adds bytes that a burst receives in each second.
+func receiving(change func(*results.Snapshot)) func(*results.Snapshot) {
+	return func(s *results.Snapshot) {
+		change(s)
+		for second := range 30 {
+			s.Timeline.Carry(time.Duration(second)*time.Second, results.Bodies{Received: 1})
+		}
+	}
+}
+
 func TestALongSilenceIsAWarning(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*results.Snapshot)
@@ -40,6 +50,7 @@ func TestALongSilenceIsAWarning(t *testing.T) {
 		"no request was due":     {over(5, 17, 0, time.Millisecond), false},
 		"it lasts until the end": {over(5, 40, 1, 0), false},
 		"none":                   {over(40, 41, 0, 0), false},
+		"a burst receives bytes": {receiving(over(5, 17, 0, 12*time.Second)), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			all := Warnings(runtest.Puts(), results.Summarize([]*results.Snapshot{runtest.Measured(0, 100, tc.change)}))

@@ -81,11 +81,11 @@ func (w *warnings) ofTiming(s results.Summary) {
 const minSilence = 10 * time.Second
 
 // ofSilence warns of a time in which no request succeeded although one was in flight: it failed, or its response came
-// afterwards and was slow. In an open loop of a low rate, silence alone is normal.
+// afterwards and was slow. In an open loop of a low rate, silence alone is normal. A burst that receives bytes is not silent.
 func (w *warnings) ofSilence(t results.Timeline) {
 	began := -1
 	for i, p := range t.Points {
-		if p.Succeeded == 0 {
+		if p.Succeeded == 0 && p.Carried.Received == 0 {
 			if began < 0 {
 				began = i
 			}

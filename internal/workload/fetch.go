@@ -69,7 +69,7 @@ func (k fetch) folders() *folders {
 	if l := k.settings.Layout; l != spec.LayoutFlat && l != spec.LayoutTree {
 		return nil
 	}
-	return &folders{digits: digitsOf(k.sets), keys: k.keysOfTask(), isTree: k.settings.Layout == spec.LayoutTree}
+	return &folders{digits: digitsOf(k.sets), sets: k.sets, keys: k.keysOfTask(), isTree: k.settings.Layout == spec.LayoutTree}
 }
 
 func (fetch) operations() []spec.Operation { return []spec.Operation{spec.OperationFetch} }

@@ -1,10 +1,10 @@
 package workload
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
@@ -49,10 +49,13 @@ func (k *KeyWriter) AppendKey(dst []byte, key int64) []byte {
 	return appendPadded(dst, key, k.digits)
 }
 
-// IsNumbered reports whether AppendKey could have written a key.
-func (k *KeyWriter) IsNumbered(key []byte) bool {
-	number, isUnder := bytes.CutPrefix(key, []byte(k.prefix))
-	return isUnder && len(number) == k.size && len(bytes.Trim(number, "0123456789")) == 0
+// HasFolders reports whether keys lie in folders: then they do not sort by their numbers.
+func (k *KeyWriter) HasFolders() bool { return k.folders != nil }
+
+// IsInFolder reports whether AppendKey could have written a key to a folder.
+func (k *KeyWriter) IsInFolder(key string) bool {
+	name, isUnder := strings.CutPrefix(key, k.prefix)
+	return isUnder && k.folders.has(name)
 }
 
 // The limits of the API or above. Within them, sums and products of a plan's numbers do not overflow, and loops over

@@ -30,18 +30,22 @@ const (
 func (d *Driver) ownClaims() *claims {
 	p := &d.plan
 	c := &claims{driver: d, run: d.run, withMarker: p.LockPrefix(), leases: leaseIDs{p.FirstLease, p.UsesLeases(), false}}
-	if p.UsesRegistry() {
-		from, to := workload.RegistryRange(p.Prefix)
-		c.rest = []keyRange{{from, to}}
-		c.walk = func(c *claims) ownership.Walker {
-			return &listWalker{claims: c, from: from, to: to, isOwn: func(name string) bool { return workload.IsObject(p.Prefix, []byte(name)) }}
-		}
-		return c
-	}
 	// ':' follows '9'.
-	c.rest = []keyRange{{p.Prefix + "0", p.Prefix + ":"}}
+	from, to, keys := p.Prefix+"0", p.Prefix+":", p.KeyWriter()
+	var isOwn func(name string) bool
+	switch {
+	case p.UsesRegistry():
+		from, to = workload.RegistryRange(p.Prefix)
+		isOwn = func(name string) bool { return workload.IsObject(p.Prefix, []byte(name)) }
+	case keys.HasFolders():
+		isOwn = keys.IsInFolder
+	}
+	c.rest = []keyRange{{from, to}}
 	c.walk = func(c *claims) ownership.Walker {
-		return &numberWalker{claims: c, keys: p.KeyWriter(), count: p.Keys().Count, atOnce: pageKeys, ahead: lookahead}
+		if isOwn != nil {
+			return &listWalker{claims: c, from: from, to: to, isOwn: isOwn}
+		}
+		return &numberWalker{claims: c, keys: keys, count: p.Keys().Count, atOnce: pageKeys, ahead: lookahead}
 	}
 	return c
 }
@@ -63,8 +67,8 @@ func isOfAnyRun(prefix, name string) bool {
 	return names.MatchString(strings.TrimPrefix(name, prefix)) || workload.IsObject(prefix, []byte(name))
 }
 
-// names are those of numbered keys, of locks, and of the keys of storms, after the prefix.
-var names = regexp.MustCompile(`^([0-9]+|\.lock/(stm|[0-9]+)/[0-9a-f]+|\.storm/[0-9]+/[0-9]+/[0-9]+)$`)
+// names are those of numbered keys, of keys in folders, of locks, and of the keys of storms, after the prefix.
+var names = regexp.MustCompile(`^([0-9]+((/[ab]+)*/[ab]*[0-9]+)?|\.lock/(stm|[0-9]+)/[0-9a-f]+|\.storm/[0-9]+/[0-9]+/[0-9]+)$`)
 
 // Walk implements ownership.Store.
 func (c *claims) Walk() ownership.Walker { return c.walk(c) }

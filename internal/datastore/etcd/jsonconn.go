@@ -166,9 +166,13 @@ func encode(request proto.Message) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// exchange sends a request over HTTP, and counts the bodies. Its errors are those of a connection that failed.
+// exchange sends a request over HTTP, and counts the bodies, but not a part of one. Its errors are those of a connection that
+// failed.
 func (d *Driver) exchange(ctx context.Context, link *http1.Link, address string, r http1.Request) (statusCode int, answer []byte, err error) {
 	statusCode, answer, err = link.Send(ctx, address, r)
+	if err != nil {
+		answer = nil
+	}
 	d.bodies.Add(load.PhaseOf(ctx), len(r.Body), len(answer))
 	switch {
 	case err != nil && ctx.Err() != nil:

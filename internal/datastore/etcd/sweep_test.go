@@ -117,6 +117,37 @@ func TestASweepLeavesWhatOthersWriteAmongTheObjects(t *testing.T) {
 	})
 }
 
+// Nothing is left of any layout, neither after a release nor after the command. In a tree, keys do not sort by their numbers.
+func TestASweepDeletesTheKeysOfEveryLayout(t *testing.T) {
+	cluster, client := oneMember(t)
+	for _, layout := range []spec.Layout{spec.LayoutFragmented, spec.LayoutBlob, spec.LayoutFlat, spec.LayoutTree} {
+		for _, sets := range []spec.ParameterSets{spec.ParametersShared, spec.ParametersOwn} {
+			t.Run(fmt.Sprint(layout, sets), func(t *testing.T) {
+				p := planFor(cluster.Endpoints, fetching(spec.Fetch{Layout: layout, Parameters: sets, Connect: spec.ConnectBefore, TimeoutMilliseconds: 1000}, 11),
+					func(p *plan.Plan) { p.Ephemeral, p.Workload.Fetch.ParametersPerProcess = false, 200 })
+				write := func() *Driver {
+					d := newDriver(t, p, 0)
+					if err := d.Claim(withTimeout(t)); err != nil {
+						t.Fatal(err)
+					}
+					fill(t, client, p, upTo(p.Keys().Count))
+					return d
+				}
+				leavesForeign(t, write(), client, []string{"0/foreign", "00/a/b0", "00/b/a0", "12/1", "99/000"})
+				d := write()
+				if _, err := d.claims.Leave(withTimeout(t)); err != nil {
+					t.Fatal(err)
+				}
+				l := leftovers(t, cluster.Endpoints)
+				done, err := l.Remove(withTimeout(t), look(t, l, p.Prefix), firstLease)
+				if left := keysUnder(t, client, p.Prefix); err != nil || done.Foreign > 0 || len(left) > 0 {
+					t.Errorf("removed %+v, %v, and %d keys are left", done, err, len(left))
+				}
+			})
+		}
+	}
+}
+
 // A key of others among those of the pods does not count as a pod.
 func TestAKeyOfOthersIsNoPod(t *testing.T) {
 	cluster, client := oneMember(t)

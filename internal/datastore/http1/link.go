@@ -127,6 +127,6 @@ func read(response *http.Response, most int64) (body []byte, err error) {
 		return io.ReadAll(io.LimitReader(response.Body, most))
 	}
 	body = make([]byte, response.ContentLength)
-	_, err = io.ReadFull(response.Body, body)
-	return body, err
+	n, err := io.ReadFull(response.Body, body)
+	return body[:n], err
 }

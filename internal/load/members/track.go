@@ -1,6 +1,7 @@
 package members
 
 import (
+	"maps"
 	"math"
 	"time"
 
@@ -10,7 +11,7 @@ import (
 // Track follows one member over a window. The zero value is ready.
 type Track struct {
 	first, last Sample
-	// before are the gauges before the window, if they were read.
+	// before are the gauges before the window, if they were to be read; empty if that failed.
 	before  map[Gauge]float64
 	samples int
 	memory  spread
@@ -61,8 +62,11 @@ func (t *Track) Add(s Sample) {
 	}
 }
 
-// Before takes a sample from before the window, which has the memory at its start.
-func (t *Track) Before(s Sample) { t.before = s.Gauges }
+// Before takes a sample from before the window, which has the memory at its start. If it failed, that is not known.
+func (t *Track) Before(s Sample) {
+	t.before = map[Gauge]float64{}
+	maps.Copy(t.before, s.Gauges)
+}
 
 // Ping takes how long the member took to answer a ping.
 func (t *Track) Ping(took time.Duration) { t.pings.Record(int64(took)) }
@@ -101,8 +105,11 @@ func (t *Track) setGauges(f figureSet) {
 	f.copy(results.FigureDatabaseStartBytes, t.first.Gauges, GaugeDatabaseBytes)
 	f.copy(results.FigureDatabaseEndBytes, t.last.Gauges, GaugeDatabaseBytes)
 	f.copy(results.FigureProcessors, t.last.Gauges, GaugeProcessors)
-	f.copy(results.FigureMemoryStartBytes, t.first.Gauges, GaugeMemoryBytes)
-	f.copy(results.FigureMemoryStartBytes, t.before, GaugeMemoryBytes)
+	atStart := t.first.Gauges
+	if t.before != nil {
+		atStart = t.before
+	}
+	f.copy(results.FigureMemoryStartBytes, atStart, GaugeMemoryBytes)
 	if t.memory.samples > 0 {
 		f.set(results.FigureMemoryBytes, t.memory.highest)
 	}

@@ -187,3 +187,18 @@ func TestAFailedSampleInTheMiddleHasNoEffect(t *testing.T) {
 		t.Errorf("unknown: %s", got.Unknown)
 	}
 }
+
+// A sample from before the window has the memory at its start. If it failed, the first one of the window does not.
+func TestMemoryBeforeTheWindow(t *testing.T) {
+	for want, before := range map[float64]*Sample{1100: nil, 700: {Gauges: map[Gauge]float64{GaugeMemoryBytes: 700}}, 0: {Problem: "no answer"}} {
+		var track Track
+		if before != nil {
+			track.Before(*before)
+		}
+		track.Add(after(time.Second))
+		track.Add(after(11 * time.Second))
+		if got := track.Window(begin, begin.Add(9*time.Second)).Figures[results.FigureMemoryStartBytes]; got != want {
+			t.Errorf("the memory at the start is %v, wanted %v", got, want)
+		}
+	}
+}

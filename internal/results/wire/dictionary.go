@@ -30,7 +30,7 @@ func typicalSnapshot() *results.Snapshot {
 		},
 		Operations: map[spec.Operation]*results.OperationResult{spec.OperationPut: typicalResult(), spec.OperationRange: typicalResult()},
 		Watch:      results.Watch{Watchers: 100, Expected: 1000, Missed: 1, Duplicate: 1, Cancelled: 1, Resumed: 1, Replays: 1, CompactedAfter: time.Second},
-		Burst:      results.Burst{Timeouts: [results.TimeoutBuckets]uint64{1000, 1, 1}, Values: 1, Refused: 1, Wire: results.Bodies{Sent: 1, Received: 1}},
+		Burst:      results.Burst{Timeouts: [results.TimeoutBuckets]uint64{1000, 1, 1}, Values: 1, Unavailable: 1, Wire: results.Bodies{Sent: 1, Received: 1}},
 		Started:    1000,
 		Arrivals:   results.Arrivals{Lacking: 1, Skipped: 1, Bunched: 1, Busy: time.Second},
 		Pauses:     results.Pauses{Count: 1, Total: time.Second},

@@ -17,8 +17,8 @@ func burstFamilies() []family {
 	return []family{
 		timeoutsFamily(),
 		gauge(burst, "etcdbench_task_value_bytes", "Bytes of the values that tasks read.", count, func(b *results.Burst) *uint64 { return &b.Values }),
-		gauge(burst, "etcdbench_task_refused_connections", "Tasks whose own connection failed before the first response.",
-			count, func(b *results.Burst) *uint64 { return &b.Refused }),
+		gauge(burst, "etcdbench_task_unavailable", "Tasks that ended as Unavailable before their first response.",
+			count, func(b *results.Burst) *uint64 { return &b.Unavailable }),
 		gauge(burst, "etcdbench_task_sent_bytes", "Bytes that were sent over the connections of the load since its start.",
 			count, func(b *results.Burst) *uint64 { return &b.Wire.Sent }),
 		gauge(burst, "etcdbench_task_received_bytes", "Bytes that were received over the connections of the load since its start.",

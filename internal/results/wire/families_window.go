@@ -21,7 +21,7 @@ func windowFamilies() []family {
 			timestamps, func(s *results.Snapshot) *time.Time { return &s.Window.End }),
 		gauge(pod, "etcdbench_last_response_timestamp_seconds", "When the last measured request was answered.",
 			timestamps, func(s *results.Snapshot) *time.Time { return &s.Window.LastResponse }),
-		gauge(pod, "etcdbench_window_planned_seconds", "Planned length of the measured window, if a duration bounds it.",
+		gauge(pod, "etcdbench_window_planned_seconds", "Planned length of the measured window, if a duration bounds it. Of a burst, the time over which its processes start.",
 			durations, func(s *results.Snapshot) *time.Duration { return &s.Window.Planned }),
 		gauge(pod, "etcdbench_planned_requests", "Planned measured requests of the client pod, if their number bounds the window.",
 			counts[uint64](), func(s *results.Snapshot) *uint64 { return &s.Window.PlannedRequests }),

@@ -116,7 +116,7 @@ func randomSnapshot(seed uint64) *results.Snapshot {
 	if r.IntN(2) == 0 {
 		s.Burst = results.Burst{Values: r.Uint64N(1 << 47), Wire: results.Bodies{Sent: r.Uint64N(3), Received: r.Uint64N(1 << 47)}}
 		s.Burst.Timeouts[r.IntN(results.TimeoutBuckets)] = r.Uint64N(1 << 47)
-		s.Burst.Refused = s.Burst.Tasks() / 2
+		s.Burst.Unavailable = s.Burst.Tasks() / 2
 	}
 	for _, operation := range spec.AllOperations()[:r.IntN(3)] {
 		s.Operations[operation] = randomResult(r)

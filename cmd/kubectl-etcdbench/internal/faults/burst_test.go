@@ -46,7 +46,7 @@ func TestProcessesRepeatWhatTimesOut(t *testing.T) {
 					waited += c.Processes
 				}
 			}
-			if all != 200 || waited == 0 || s.Burst.RefusedConnections != 0 {
+			if all != 200 || waited == 0 || s.Burst.UnavailableProcesses != 0 {
 				t.Errorf("time-outs of %d processes, %d with two or more: %+v", all, waited, s.Burst)
 			}
 		})

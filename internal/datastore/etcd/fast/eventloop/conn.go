@@ -275,7 +275,7 @@ func (c *Conn) use(k *Link) {
 	if c.current != nil {
 		c.current.drain()
 	}
-	c.current, c.why = k, ""
+	c.current, c.why, k.used = k, "", load.Now()
 	queue := c.queue
 	c.queue = nil
 	for _, a := range queue {

@@ -31,8 +31,8 @@ type Link struct {
 	stalled bool
 	closed  bool
 	alive   keepAlive
-	// dialed is when the dial of the link began.
-	dialed load.Instant
+	// dialed is when the dial of the link began, and used when the link was ready for calls.
+	dialed, used load.Instant
 }
 
 // newLink takes over a connection after its handshake.

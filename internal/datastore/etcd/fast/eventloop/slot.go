@@ -50,19 +50,19 @@ func (l *Slot) Begin(timeout time.Duration) {
 	l.conn.submit(l.call)
 }
 
-// Dialed returns when the dial began that the call waits for, or has waited for. It is 0 if there was none, or if it has not
-// begun.
+// Dialed returns from when on the call waits for a dial, or has waited for one: when the dial began, or the call, if that was
+// later. It is 0 if there was no dial, or if it has not begun.
 func (l *Slot) Dialed() load.Instant {
 	at := load.Instant(0)
-	if l.Link != nil {
-		at = l.Link.dialed
-	} else if t := l.conn.attempt; t != nil {
+	if k := l.Link; k != nil && k.used > l.begun {
+		at = k.dialed
+	} else if t := l.conn.attempt; k == nil && t != nil {
 		at = load.Instant(t.began.Load())
 	}
-	if at < l.begun {
+	if at == 0 {
 		return 0
 	}
-	return at
+	return max(at, l.begun)
 }
 
 // Again sends the next part of the same request.
