@@ -36,8 +36,7 @@ type Keys struct {
 	// +kubebuilder:validation:Maximum=1000000000
 	Count int64 `json:"count"`
 
-	// sizeBytes is the length of a key in bytes, without the run's prefix. Default
-	// 8.
+	// sizeBytes is the length of a key without the run's prefix. Default 8.
 	//
 	// +optional
 	// +kubebuilder:default=8
@@ -48,9 +47,8 @@ type Keys struct {
 	// distribution is how requests choose keys:
 	// - Sequential: request n takes key n mod count.
 	// - Uniform: each key has the same probability.
-	// - Zipf: a few keys get most requests; see zipf.
-	// - HotSpot: one share of the keys gets one share of the requests; see
-	//   hotSpot.
+	// - Zipf: a few keys get most requests.
+	// - HotSpot: a share of the keys gets a share of the requests.
 	//
 	// Default Sequential.
 	//
@@ -58,12 +56,12 @@ type Keys struct {
 	// +kubebuilder:default=Sequential
 	Distribution Distribution `json:"distribution,omitempty"`
 
-	// zipf sets how uneven distribution Zipf is, which requires it.
+	// zipf is required by distribution Zipf.
 	//
 	// +optional
 	Zipf *Zipf `json:"zipf,omitempty"`
 
-	// hotSpot sets how uneven distribution HotSpot is, which requires it.
+	// hotSpot is required by distribution HotSpot.
 	//
 	// +optional
 	HotSpot *HotSpot `json:"hotSpot,omitempty"`
@@ -73,8 +71,8 @@ type Keys struct {
 // proportional to 1 / r^exponent. The seed decides which key has which rank.
 // Ranks are scattered over the keys.
 type Zipf struct {
-	// exponent is a decimal from 0.001 to 10. Near 0 all keys are equally likely.
-	// At 1 the second key is taken half as often as the first. Default "0.99".
+	// exponent is a decimal from 0.001 (nearly even) to 10. At 1 the second key
+	// is taken half as often as the first. Default "0.99".
 	//
 	// +optional
 	// +kubebuilder:default="0.99"
@@ -87,16 +85,14 @@ type Zipf struct {
 // each share all keys are equally likely. The seed decides which keys are hot;
 // they are scattered over the keys.
 type HotSpot struct {
-	// keysPerMillion is the share of keys that are hot, per million. At least one
-	// key is hot.
+	// keysPerMillion is the share of keys that are hot; at least one is.
 	//
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=999999
 	KeysPerMillion int32 `json:"keysPerMillion"`
 
-	// requestsPerMillion is the mean share of requests that take a hot key, per
-	// million. The others take a cold key.
+	// requestsPerMillion is the mean share of requests that take a hot key.
 	//
 	// +required
 	// +kubebuilder:validation:Minimum=0

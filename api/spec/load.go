@@ -13,15 +13,12 @@ import "time"
 // +kubebuilder:validation:XValidation:rule="!has(self.requests) || self.requests < 1 || self.requests >= self.pods",messageExpression="'must be at least load.pods (%d), found %d: each pod needs a request; raise requests or lower pods'.format([self.pods, self.requests])",fieldPath=".requests"
 type Load struct {
 	// transport is one of:
-	// - Client: the store's usual Go library, as applications use it. For etcd
-	//   that is clientv3.
-	// - Fast: this project's own client. It needs much less processor time, so a
-	//   small client machine is less likely to limit the result. It carries only
-	//   workloads whose requests have one response each; others are refused.
-	// - JSON: HTTP/1.1 and JSON, as clients of etcd's gRPC gateway send them. A
-	//   member translates each request and calls itself over gRPC: this is
-	//   another load for etcd, not only another client. A connection carries one
-	//   request at a time, so clients must equal connections.
+	// - Client: the store's usual Go library, for etcd clientv3.
+	// - Fast: this project's own client, which needs much less processor time. It
+	//   carries only workloads whose requests have one response each.
+	// - JSON: HTTP/1.1 and JSON, to etcd's gRPC gateway: each member translates
+	//   the request and calls itself, which is another load for etcd. clients must
+	//   equal connections.
 	// - V2: HTTP/1.1 to the v2 API of etcd 3.4 and 3.5, a store of its own in
 	//   memory, on members of target.ephemeral alone. It stores text: a letter for
 	//   each byte of a value. clients must equal connections.

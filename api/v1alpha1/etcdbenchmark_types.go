@@ -206,10 +206,8 @@ type EtcdBenchmarkSpec struct {
 	// In both cases the remaining pods report their measurements, the result is
 	// partial, and the run cannot pass. A pod that reports why it cannot continue
 	// always ends the run.
-	// Only client pod 0 observes the target and makes disturbances. Its loss ends
-	// the run if spec.guard.stopOn has rules about the target, or if
-	// spec.disturbances are set. Otherwise the run continues, and a warning says
-	// that the members and changes of the target were not observed from then on.
+	// The loss of client pod 0, which observes the target, ends the run if
+	// spec.guard.stopOn has rules about the target, or spec.disturbances are set.
 	// Default Fail.
 	//
 	// +optional
