@@ -45,14 +45,9 @@ type Keys struct {
 	// +kubebuilder:validation:Maximum=4096
 	SizeBytes int32 `json:"sizeBytes,omitempty"`
 
-	// distribution is how requests choose keys:
-	// - Sequential: request n takes key n mod count.
-	// - Uniform: each key has the same probability.
-	// - Zipf: a few keys get most requests; see zipf.
-	// - HotSpot: one share of the keys gets one share of the requests; see
-	//   hotSpot.
-	//
-	// Default Sequential.
+	// distribution is how requests choose keys: Sequential (request n takes key n
+	// mod count), Uniform, Zipf (see zipf) or HotSpot (see hotSpot). Default
+	// Sequential.
 	//
 	// +optional
 	// +kubebuilder:default=Sequential
@@ -73,8 +68,8 @@ type Keys struct {
 // proportional to 1 / r^exponent. The seed decides which key has which rank.
 // Ranks are scattered over the keys.
 type Zipf struct {
-	// exponent is a decimal from 0.001 to 10. Near 0 all keys are equally likely.
-	// At 1 the second key is taken half as often as the first. Default "0.99".
+	// exponent is a decimal from 0.001 to 10. At 1, the second key is taken half
+	// as often as the first. Default "0.99".
 	//
 	// +optional
 	// +kubebuilder:default="0.99"
@@ -87,8 +82,7 @@ type Zipf struct {
 // each share all keys are equally likely. The seed decides which keys are hot;
 // they are scattered over the keys.
 type HotSpot struct {
-	// keysPerMillion is the share of keys that are hot, per million. At least one
-	// key is hot.
+	// keysPerMillion is the share of hot keys, per million: at least one key.
 	//
 	// +required
 	// +kubebuilder:validation:Minimum=1
@@ -96,7 +90,7 @@ type HotSpot struct {
 	KeysPerMillion int32 `json:"keysPerMillion"`
 
 	// requestsPerMillion is the mean share of requests that take a hot key, per
-	// million. The others take a cold key.
+	// million.
 	//
 	// +required
 	// +kubebuilder:validation:Minimum=0

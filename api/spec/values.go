@@ -43,41 +43,39 @@ const MaxRequestBytes = 10_480_000
 // +kubebuilder:validation:XValidation:rule="!has(self.minSizeBytes) || self.minSizeBytes <= self.sizeBytes",messageExpression="'must be at most sizeBytes (%d, default 256), found %d: lower it or raise sizeBytes'.format([self.sizeBytes, self.minSizeBytes])",fieldPath=".minSizeBytes"
 // +kubebuilder:validation:XValidation:rule="self.sizeDistribution != 'LogUniform' || has(self.minSizeBytes) && self.minSizeBytes >= 1",message="must be at least 1 for sizeDistribution LogUniform, which doubles from it: for example 64",fieldPath=".minSizeBytes"
 type Values struct {
-	// sizeBytes is the length of a value in bytes, or of the longest value if
-	// minSizeBytes is set. At most 10,480,000: etcd recommends at most 10 MiB per
-	// request. Above 1,568,000, raise etcd's --max-request-bytes. Default 256.
+	// sizeBytes is the length of a value in bytes, or of the longest one with
+	// minSizeBytes. Above 1,568,000, raise etcd's --max-request-bytes. Default
+	// 256.
 	//
 	// +optional
 	// +kubebuilder:default=256
 	// +kubebuilder:validation:Minimum=0
 	SizeBytes int32 `json:"sizeBytes"`
 
-	// content is Random (bytes that cannot be compressed), Zero (zero bytes) or
-	// Compressible (random bytes and runs of zero bytes alternate). Default
-	// Random.
+	// content is Random, Zero (zero bytes) or Compressible (random bytes and runs
+	// of zero bytes). Default Random.
 	//
 	// +optional
 	// +kubebuilder:default=Random
 	Content Content `json:"content,omitempty"`
 
-	// randomPercent is the share of random bytes in content Compressible, in
-	// percent. Compression leaves about this share. Compressible requires it.
+	// randomPercent is the share of random bytes in content Compressible, which
+	// requires it, in percent.
 	//
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=99
 	RandomPercent *int32 `json:"randomPercent,omitempty"`
 
-	// minSizeBytes makes lengths differ: each value has minSizeBytes to sizeBytes
-	// bytes. Absent: all values have sizeBytes bytes.
+	// minSizeBytes is the length of the shortest value. Absent: all values have
+	// sizeBytes bytes.
 	//
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MinSizeBytes *int32 `json:"minSizeBytes,omitempty"`
 
-	// sizeDistribution is how lengths are distributed from minSizeBytes to
-	// sizeBytes: Uniform (each has the same probability) or LogUniform (each
-	// doubling has the same probability: most values are short). Default Uniform.
+	// sizeDistribution is how likely the lengths are: Uniform, or LogUniform (each
+	// doubling is equally likely: most values are short). Default Uniform.
 	//
 	// +optional
 	// +kubebuilder:default=Uniform
