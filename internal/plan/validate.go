@@ -42,7 +42,7 @@ func (p Plan) Validate() error {
 		validateLoad(p.Load),
 		p.Run.Check(),
 		p.Run.CheckStore(p.Target.Datastore),
-		wanted(p.Ephemeral || p.Load.Transport.AnyMembers(), "load.transport", "one that loads members which exist without the run, or spec.target.ephemeral", p.Load.Transport),
+		wanted(p.Ephemeral || p.Load.Transport.AnyMembers(), "load.transport", fmt.Sprintf("another one: %s needs spec.target.ephemeral", p.Load.Transport), p.Load.Transport),
 		validateRules(p.Guard.Rules()),
 		p.validateGuard(),
 		wanted(p.Guard.MaxFreeQuotaPercent >= 0, "guard.maxFreeQuotaPercent", "at least 0", p.Guard.MaxFreeQuotaPercent),

@@ -128,6 +128,8 @@ func (k fetch) check(r *Run) []error {
 		Wanted(k.folders() == nil || response <= maxResponseBytes, "workload.fetch.parametersPerProcess", fmt.Sprintf("responses of at most %d bytes", maxResponseBytes), response),
 		Wanted(l.Requests != nil && *l.Requests == int64(l.Clients) && l.Rate == nil, "load", "as many requests as clients, and no rate", l.RequestBound()),
 		Wanted(l.WarmupSeconds == 0, "load.warmupSeconds", "0 for Fetch", l.WarmupSeconds),
+		Wanted(k.memory(l) <= mostMemory, "load.clients", fmt.Sprintf("processes whose responses and connections take at most %d bytes in each client pod: raise load.pods, "+
+			"or lower workload.fetch.parametersPerProcess or parameterBytes", int64(mostMemory)), k.memory(l)),
 		Wanted(s.Connect == spec.ConnectBefore || l.Connections == l.Clients, "load.connections", fmt.Sprintf("%d, one for each client, with connect AtStart", l.Clients), l.Connections),
 	)
 }
@@ -137,6 +139,26 @@ const (
 	maxResponseBytes = 48 << 20
 	folderKeyBytes   = 576
 )
+
+// A client pod may need mostMemory for the processes of a burst. A connection without an event loop takes about
+// connectionBytes.
+const (
+	mostMemory      = 2 << 30
+	connectionBytes = 130_000
+)
+
+// memory is what a client pod needs if all its processes receive a response at the same time.
+func (k fetch) memory(l spec.Load) int64 {
+	response := int64(k.settings.ParameterBytes)
+	if k.settings.Layout != spec.LayoutFragmented {
+		response *= int64(k.settings.ParametersPerProcess)
+	}
+	bytes := int64(l.Clients) * response
+	if !l.Transport.Loops() {
+		bytes += int64(l.Connections) * connectionBytes
+	}
+	return bytes / int64(max(l.Pods, 1))
+}
 
 func (fetch) words() Words {
 	return Words{Done: "PROCESSES", Rate: "PROCESSES PER SECOND", Succeeded: true}

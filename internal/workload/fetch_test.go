@@ -147,6 +147,15 @@ func TestValidateRefusesAFetch(t *testing.T) {
 			f.Parameters, f.ParametersPerProcess = spec.ParametersOwn, 10_000
 			r.Load.Clients, r.Load.Requests = 100_001, new(int64(100_001))
 		}), "keys.count"},
+		"responses that a client pod has room for": {with(func(r *Run) {
+			r.Workload.Fetch.ParametersPerProcess, r.Workload.Fetch.ParameterBytes, r.Load.Pods = 100, 25_000, 2
+		}), ""},
+		"responses above the memory of a client pod": {with(func(r *Run) {
+			r.Workload.Fetch.ParametersPerProcess, r.Workload.Fetch.ParameterBytes, r.Load.Pods = 100, 25_000, 1
+		}), "load.clients: wanted processes whose responses"},
+		"connections above the memory of a client pod": {with(func(r *Run) {
+			r.Load.Clients, r.Load.Connections, r.Load.Requests, r.Load.Pods = 20_000, 20_000, new(int64(20_000)), 1
+		}), "load.clients: wanted processes whose responses and connections"},
 		"shared connections at the start": {settings(func(f *spec.Fetch) { f.Connect = spec.ConnectAtStart }), "load.connections"},
 		"other requests":                  {with(func(r *Run) { r.Load.Requests = new(int64(5)) }), "load: wanted as many requests as clients"},
 		"a rate":                          {with(func(r *Run) { r.Load.Rate = &spec.Rate{PerSecond: 5, Arrival: spec.ArrivalConstant} }), "load: wanted as many requests as clients"},

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/process"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
@@ -18,14 +19,21 @@ const (
 	connectionsOfPod = 24
 )
 
-// checkConnections refuses more connections than a member accepts. etcd lets the others wait without a word. Client pod 0
-// reads the limits; the metrics are too large for a thousand pods.
+// checkConnections refuses more connections than a member accepts, or than a pod has ports for. etcd does not accept the others,
+// and reports nothing. Client pod 0 reads the limits; the metrics are too large for a thousand pods.
 func (d *Driver) checkConnections(ctx context.Context, t topology) error {
 	eligible := t.eligible(d.plan.Target)
 	connections := int(d.plan.Load.Connections) + d.plan.Carriers()
 	each := (connections + len(eligible) - 1) / len(eligible)
 	if d.index != 0 || each <= fewConnections {
 		return nil
+	}
+	ofPod := (each + d.plan.Pods() - 1) / d.plan.Pods()
+	if ports, known := process.LocalPorts(); known && ofPod+connectionsOfPod > ports {
+		return load.Errorf(results.FailureUnsupported,
+			"a client pod has %s ports for connections to one address (net.ipv4.ip_local_port_range). The load has %s for each client pod and member, and up to %d beside them. "+
+				"Raise load.pods, lower load.connections, load more members, or widen the range",
+			text.Grouped(ports), text.Grouped(ofPod), connectionsOfPod)
 	}
 	for _, m := range t.members {
 		if !slices.Contains(eligible, m.endpoint) {

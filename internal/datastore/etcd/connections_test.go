@@ -1,10 +1,12 @@
 package etcd
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/process"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
@@ -32,5 +34,21 @@ func TestPreflightRefusesMoreConnectionsThanAMemberAccepts(t *testing.T) {
 			}
 			wantFailure(t, err, results.FailureUnsupported, "accepts "+text.Grouped(accepted)+" connections", text.Grouped(tc.connections)+" for each of 1 member")
 		})
+	}
+}
+
+// Each connection of a pod to a member needs a port. Several pods have more.
+func TestPreflightRefusesMoreConnectionsThanAPodHasPorts(t *testing.T) {
+	ports, known := process.LocalPorts()
+	if !known || ports > 60_000 {
+		t.Skipf("there are %d ports", ports)
+	}
+	cluster, _ := oneMember(t)
+	for pods, refused := range map[int32]bool{1: true, 4: false} {
+		p := planFor(cluster.Endpoints, fetching(spec.Fetch{Layout: spec.LayoutFlat}, int32(ports)-connectionsOfPod+1), func(p *plan.Plan) { p.Load.Pods = pods })
+		_, _, err := newDriver(t, p, 0).Preflight(withTimeout(t))
+		if got := err != nil && strings.Contains(err.Error(), text.Grouped(ports)+" ports"); got != refused {
+			t.Errorf("%d pods: got %v, wanted a failure that names the ports: %v", pods, err, refused)
+		}
 	}
 }

@@ -89,11 +89,15 @@ func (d *Driver) config(creds *credentials, noting *answerer, endpoints ...strin
 }
 
 // redial makes gRPC dial a lost member again at least every second. Its default pauses grow to two minutes, which would
-// hide a recovery.
-func (d *Driver) redial() grpc.ConnectParams {
+// hide a recovery. Only connections of the load are as patient as a burst.
+func (d *Driver) redial(isLoad bool) grpc.ConnectParams {
+	patience := dialTimeout
+	if isLoad {
+		patience = d.dialPatience()
+	}
 	return grpc.ConnectParams{
 		Backoff:           backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 2, Jitter: 0.2, MaxDelay: time.Second},
-		MinConnectTimeout: d.dialPatience(),
+		MinConnectTimeout: patience,
 	}
 }
 
@@ -111,7 +115,7 @@ func (d *Driver) dialOptions(creds *credentials, noting *answerer) []grpc.DialOp
 		s.tokens = d.tokens()
 	}
 	options := []grpc.DialOption{
-		grpc.WithChainUnaryInterceptor(s.send), grpc.WithChainStreamInterceptor(s.open), grpc.WithConnectParams(d.redial()),
+		grpc.WithChainUnaryInterceptor(s.send), grpc.WithChainStreamInterceptor(s.open), grpc.WithConnectParams(d.redial(noting != nil)),
 	}
 	if noting != nil && d.weighs() {
 		options = append(options, grpc.WithStatsHandler(bodyWeigher{&d.bodies}), grpc.WithContextDialer(d.dialWeighed))

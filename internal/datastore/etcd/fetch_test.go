@@ -79,6 +79,15 @@ func TestProcessesFetchTheirParameters(t *testing.T) {
 	}
 }
 
+// Only connections of the load may take as long as all attempts of a burst: the others would hide that a member is lost.
+func TestOnlyTheLoadOfABurstDialsPatiently(t *testing.T) {
+	p := planFor([]string{"127.0.0.1:1"}, fetching(spec.Fetch{Layout: spec.LayoutFlat, Connect: spec.ConnectAtStart, TimeoutMilliseconds: 600_000}, 40))
+	d := newDriver(t, p, 0)
+	if load, control := d.redial(true).MinConnectTimeout, d.redial(false).MinConnectTimeout; load != 1000*time.Minute || control != dialTimeout {
+		t.Errorf("connections of the load take up to %v, others %v", load, control)
+	}
+}
+
 func longestOf(h *results.Histogram) time.Duration {
 	v, _ := h.Quantile(1)
 	return v

@@ -36,6 +36,8 @@ type Link struct {
 	requests  *load.RequestCounter
 	blank     http.Request
 	scheme    string
+	// bounded: a dial ends with its request.
+	bounded bool
 }
 
 // Open returns a link with at most this many connections to an address, which counts its requests. All of them have the header.
@@ -53,9 +55,36 @@ func Open(config *tls.Config, connections int, each time.Duration, requests *loa
 	return l
 }
 
-// DialWith opens connections with a function. It must be called before the first request.
+// DialWith opens connections with a function, each for a request. A dial and its handshake end if the request fails: net/http
+// would go on, and let the next request wait for them. It must be called before the first request.
 func (l *Link) DialWith(dial func(ctx context.Context, address string) (net.Conn, error)) {
-	l.transport.DialContext = func(ctx context.Context, _, address string) (net.Conn, error) { return dial(ctx, address) }
+	l.bounded, l.transport.TLSHandshakeTimeout = true, 0
+	l.transport.DialContext = func(ctx context.Context, _, address string) (net.Conn, error) {
+		d, _ := ctx.Value(dialKey{}).(*dialing)
+		conn, err := dial(d.request, address)
+		if err != nil {
+			return nil, err
+		}
+		d.conn.Store(&conn)
+		if err = d.request.Err(); err != nil {
+			d.close()
+		}
+		return conn, err
+	}
+}
+
+// dialing is the dial of a request, in its context.
+type dialing struct {
+	request context.Context
+	conn    atomic.Pointer[net.Conn]
+}
+
+type dialKey struct{}
+
+func (d *dialing) close() {
+	if conn := d.conn.Load(); conn != nil {
+		_ = (*conn).Close()
+	}
 }
 
 // Close closes the connections that carry no request.
@@ -87,6 +116,16 @@ func (l *Link) Send(ctx context.Context, address string, r Request) (status int,
 			l.requests.AddResent()
 		}
 	}})
+	if l.bounded {
+		d, cancel := &dialing{}, context.CancelFunc(nil)
+		d.request, cancel = context.WithCancel(ctx)
+		ctx = context.WithValue(ctx, dialKey{}, d)
+		defer func() {
+			if cancel(); err != nil {
+				d.close()
+			}
+		}()
+	}
 	response, err := l.transport.RoundTrip(l.ask(ctx, address, r))
 	if err != nil {
 		return 0, nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"io"
 	"net"
 	"strings"
 	"sync/atomic"
@@ -12,7 +13,9 @@ import (
 
 	"google.golang.org/grpc/stats"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/servertest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
 // counter counts connections.
@@ -53,5 +56,25 @@ func TestConnectFails(t *testing.T) {
 				t.Errorf("got %v, want %q", err, tc.want)
 			}
 		})
+	}
+}
+
+// An attempt begins with its dial, and one that joins a dial at once. One that times out before its dial begins has waited for
+// the load generator only.
+func TestAnAttemptBeginsWithItsDial(t *testing.T) {
+	address := servertest.Accept(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })
+	client := newTestClient(t, Config{Late: true, DialsAtOnce: 1, TLS: servertest.Trust(), DialTimeout: time.Minute})
+	dials, waits := client.ConnectLater(address, 0), client.ConnectLater(address, 1)
+	for attempt := range 2 {
+		for conn, begins := range map[load.Conn]bool{dials: true, waits: false} {
+			if conn == waits && attempt == 0 {
+				continue
+			}
+			var response load.Response
+			conn.Do(t.Context(), &load.Request{Operation: spec.OperationRange, Key: []byte("k"), Timeout: 200 * time.Millisecond}, &response)
+			if response.Code != load.CodeDeadlineExceeded || (response.Sent < response.Received) != begins {
+				t.Errorf("attempt %d: got %s after %v, wanted a time-out after some time: %v", attempt, response.Code, response.Received.Sub(response.Sent), begins)
+			}
+		}
 	}
 }
