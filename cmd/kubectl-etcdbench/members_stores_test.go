@@ -76,7 +76,7 @@ func TestMembersOfZooKeeperAndConsul(t *testing.T) {
 // The settings reach the members: the check of connections finds their limits.
 func TestSettingsOfMembersOfZooKeeperAndConsul(t *testing.T) {
 	for store, tc := range map[spec.Datastore]struct{ program, settings, want string }{
-		spec.ZooKeeper: {"zkServer.sh", `maxClientCnxns: "5"`, "takes 5 connections from one address (maxClientCnxns in zoo.cfg)"},
+		spec.ZooKeeper: {"zkServer.sh", `maxClientCnxns: "5"`, "takes 5 connections from one address (maxClientCnxns)"},
 		spec.Consul:    {"consul", `limits.http_max_conns_per_client: "5"`, "takes 5 connections from one address (limits.http_max_conns_per_client)"},
 	} {
 		run := runOwn(t, fmt.Sprintf(ownMembers, store, 1, tc.settings), tc.program, t.TempDir())
