@@ -61,6 +61,7 @@ func runSampleWith(t *testing.T, name string, flags []string, replacements ...st
 }
 
 func TestTheSampleOfKineRuns(t *testing.T) {
+	t.Parallel()
 	server := kinetest.Start(t)
 	client := server.Client(t)
 	run := runSample(t, "etcdbenchmark_kine.yaml", server.Endpoint)
@@ -96,6 +97,7 @@ spec:
 
 // The command that a run on ZooKeeper prints deletes the run's znodes and no others.
 func TestTheCommandThatDeletesWhatIsLeftInZooKeeper(t *testing.T) {
+	t.Parallel()
 	server := zookeepertest.Start(t, 1)[0]
 	client := zookeepertest.Client(t, server.Endpoint())
 	typeTheCommand(t, endlessNodes, server.Endpoint(), func() {
@@ -126,6 +128,7 @@ func TestTheSampleOfConsulRuns(t *testing.T) {
 
 // The command that a run on Consul prints deletes the run's keys and no others.
 func TestTheCommandThatDeletesWhatIsLeftInConsul(t *testing.T) {
+	t.Parallel()
 	server := consultest.Start(t, 1)[0]
 	typeTheCommand(t, strings.Replace(endlessNodes, "ZooKeeper", "Consul", 1), server.Endpoint, func() {
 		server.Ask(t, "PUT", "/v1/kv/etcdbench/mine", "x")
