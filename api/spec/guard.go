@@ -31,7 +31,8 @@ type Guard struct {
 	// acknowledgeControlPlane lets the run load an etcd that holds the objects of
 	// a Kubernetes API server. Such an etcd has keys under /registry/, or the
 	// operator's configuration lists its address as one of a control plane.
-	// Without this field the run is refused as ControlPlaneTarget. Default false.
+	// It also lets a run measure the disk of a running etcd. Without this field
+	// the run is refused as ControlPlaneTarget. Default false.
 	//
 	// +optional
 	// +kubebuilder:default=false

@@ -9,7 +9,7 @@ import (
 
 // Datastore is a store that can be loaded.
 //
-// +kubebuilder:validation:Enum=Etcd;Kine;ZooKeeper;Consul
+// +kubebuilder:validation:Enum=Etcd;Kine;ZooKeeper;Consul;Disk
 type Datastore string
 
 // The stores.
@@ -22,6 +22,8 @@ const (
 	ZooKeeper Datastore = "ZooKeeper"
 	// Consul is the key-value store of Consul 1.10 or newer.
 	Consul Datastore = "Consul"
+	// Disk is a folder of each client pod, with a write-ahead log of etcd.
+	Disk Datastore = "Disk"
 )
 
 // DefaultDatastore is the store of a target that does not name one.
@@ -148,6 +150,9 @@ const (
 	RPCAgentMetrics   RPC = "AgentMetrics"
 )
 
+// RPCAppend is an entry that is written to a log and flushed.
+const RPCAppend RPC = "Append"
+
 // The keys of the Secret of spec.target.auth.
 const (
 	UsernameFile = "username"
@@ -177,6 +182,9 @@ type Store struct {
 	TLS, Addresses, MemberIndex, Multiplexed, SessionTimeout bool
 	// CutTimes: the members cut durations in their own metrics to whole milliseconds. InMemory: they keep all values in memory.
 	CutTimes, InMemory bool
+	// Folder: the target is a folder of each client pod, which no other run sees. There are no addresses, no keys, no lock, and
+	// nothing to clean up.
+	Folder bool
 	// Auth are the keys that the Secret of spec.target.auth must have; without any, spec.target.auth is refused.
 	Auth []string
 	// LeaseTTL limits lease.ttlSeconds, and MaxLeases the leases that the requests of a run grant, renew or revoke.
@@ -267,7 +275,7 @@ var stores = map[Datastore]Store{
 			RPCLeaseTimeToLive, RPCWatch, RPCAuthenticate, RPCLock, RPCUnlock, RPCV2Get, RPCV2Put,
 		},
 		Transports: []Transport{TransportClient, TransportFast, TransportJSON, TransportV2},
-		Workloads:  Variants(), Consistencies: []Consistency{Linearizable, Serializable},
+		Workloads:  ofMembersOfEtcd(), Consistencies: []Consistency{Linearizable, Serializable},
 		Keys: KeyLimits{
 			Distributions: []Distribution{Sequential, Uniform, ZipfLaw, HotSpots},
 			MinSizeBytes:  1, MaxCount: MaxKeys, MaxValueBytes: MaxRequestBytes, Rewrites: true, Ranges: true,
@@ -344,42 +352,17 @@ var stores = map[Datastore]Store{
 		StopRules:  []GuardRule{GuardAlarm, GuardQuota, GuardErrorRatio, GuardLeaderChange},
 		Objectives: append(ofClients(), ObjectiveLeaderChanges),
 	},
+	Disk: {
+		Name:       "the disk",
+		RPCs:       []RPC{RPCAppend},
+		Transports: []Transport{TransportClient},
+		Workloads:  []Variant{VariantAppend},
+		Members:    []MemberSelection{MembersAll},
+		Folder:     true,
+		StopRules:  []GuardRule{GuardAlarm, GuardQuota, GuardErrorRatio},
+		Objectives: ofClients(),
+	},
 }
-
-// transportRow is the row of a transport: the workloads that it can send, whether its connections carry many requests at a
-// time, whether event loops carry its requests, whether a read can have several keys, or only their names or their number, and
-// whether it loads members that exist without the run.
-type transportRow struct {
-	workloads                              []Variant
-	multiplexed, loops, ranges, anyMembers bool
-}
-
-var fetches = slices.Clip([]Variant{VariantFetchFragmented, VariantFetchBlob, VariantFetchFlat, VariantFetchTree})
-
-// transports has every transport. Fast sends requests that have one response each.
-var transports = map[Transport]transportRow{
-	TransportClient: {workloads: Variants(), multiplexed: true, ranges: true, anyMembers: true},
-	TransportFast: {workloads: append(fetches, VariantPut, VariantRangeWhole, VariantMixed, VariantDelete, VariantTxnPuts, VariantTxnCompareAndSwap,
-		VariantLeaseGrant, VariantLeaseRevoke), multiplexed: true, loops: true, ranges: true, anyMembers: true},
-	TransportJSON: {workloads: append(fetches, VariantPut, VariantRangeWhole, VariantMixed, VariantDelete, VariantTxnPuts), ranges: true, anyMembers: true},
-	TransportV2:   {workloads: append(fetches, VariantPut, VariantRangeWhole)},
-}
-
-// Workloads are those that the transport can send.
-func (t Transport) Workloads() []Variant { return transports[t].workloads }
-
-// Multiplexed reports whether a connection of the transport carries many requests at a time, as Store.Multiplexed does.
-func (t Transport) Multiplexed() bool { return transports[t].multiplexed }
-
-// Loops reports whether event loops carry the requests of the transport. Then no goroutine waits for a response, and
-// requests leave no garbage.
-func (t Transport) Loops() bool { return transports[t].loops }
-
-// Ranges reports whether a read over the transport can have several keys, as KeyLimits.Ranges does.
-func (t Transport) Ranges() bool { return transports[t].ranges }
-
-// AnyMembers reports whether the transport loads members that exist without the run, and not only those of target.ephemeral.
-func (t Transport) AnyMembers() bool { return transports[t].anyMembers }
 
 // Store returns the row of the store. ok is false for an unknown store, whose row is empty.
 func (d Datastore) Store() (s Store, ok bool) {

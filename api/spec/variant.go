@@ -1,5 +1,7 @@
 package spec
 
+import "slices"
+
 // Variant is a type of workload, with the value of the setting that decides which requests it sends. The simplest value
 // is left out.
 type Variant string
@@ -28,6 +30,7 @@ const (
 	VariantFetchBlob          Variant = "Fetch Blob"
 	VariantFetchFlat          Variant = "Fetch Flat"
 	VariantFetchTree          Variant = "Fetch Tree"
+	VariantAppend             Variant = "Append"
 )
 
 // Variants returns all variants.
@@ -36,8 +39,13 @@ func Variants() []Variant {
 		VariantPut, VariantRangeWhole, VariantRangePages, VariantRangeStream, VariantMixed, VariantMixedInTransaction,
 		VariantDelete, VariantTxnPuts, VariantTxnCompareAndSwap, VariantSTM, VariantLock, VariantElection,
 		VariantLeaseGrant, VariantLeaseKeepAlive, VariantLeaseRevoke, VariantWatch, VariantWatchGet, VariantKubernetes,
-		VariantFetchFragmented, VariantFetchBlob, VariantFetchFlat, VariantFetchTree,
+		VariantFetchFragmented, VariantFetchBlob, VariantFetchFlat, VariantFetchTree, VariantAppend,
 	}
+}
+
+// ofMembersOfEtcd are the variants that etcd serves.
+func ofMembersOfEtcd() []Variant {
+	return slices.DeleteFunc(Variants(), func(v Variant) bool { return v == VariantAppend })
 }
 
 // Variant returns the variant of the workload.

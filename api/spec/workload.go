@@ -2,7 +2,7 @@ package spec
 
 // WorkloadType is what one request does.
 //
-// +kubebuilder:validation:Enum=Put;Range;Mixed;Delete;Txn;STM;Lock;Election;Lease;Watch;WatchGet;Kubernetes;Fetch
+// +kubebuilder:validation:Enum=Put;Range;Mixed;Delete;Txn;STM;Lock;Election;Lease;Watch;WatchGet;Kubernetes;Fetch;Append
 type WorkloadType string
 
 // The workloads.
@@ -33,11 +33,13 @@ const (
 	WorkloadKubernetes WorkloadType = "Kubernetes"
 	// WorkloadFetch starts processes that read their parameters once.
 	WorkloadFetch WorkloadType = "Fetch"
+	// WorkloadAppend appends one entry to a write-ahead log with each request.
+	WorkloadAppend WorkloadType = "Append"
 )
 
 // Workload is a union: type, and the field of that name.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.put) == (self.type == 'Put') && has(self.range) == (self.type == 'Range') && has(self.mixed) == (self.type == 'Mixed') && has(self.delete) == (self.type == 'Delete') && has(self.txn) == (self.type == 'Txn') && has(self.stm) == (self.type == 'STM') && has(self.lock) == (self.type == 'Lock') && has(self.election) == (self.type == 'Election') && has(self.lease) == (self.type == 'Lease') && has(self.watch) == (self.type == 'Watch') && has(self.watchGet) == (self.type == 'WatchGet') && has(self.kubernetes) == (self.type == 'Kubernetes') && has(self.fetch) == (self.type == 'Fetch')",messageExpression="'type ' + self.type + ' needs the field ' + (self.type == 'STM' ? 'stm' : self.type == 'WatchGet' ? 'watchGet' : self.type.lowerAscii()) + ' and no other: set it, and remove the fields of other types'"
+// +kubebuilder:validation:XValidation:rule="has(self.put) == (self.type == 'Put') && has(self.range) == (self.type == 'Range') && has(self.mixed) == (self.type == 'Mixed') && has(self.delete) == (self.type == 'Delete') && has(self.txn) == (self.type == 'Txn') && has(self.stm) == (self.type == 'STM') && has(self.lock) == (self.type == 'Lock') && has(self.election) == (self.type == 'Election') && has(self.lease) == (self.type == 'Lease') && has(self.watch) == (self.type == 'Watch') && has(self.watchGet) == (self.type == 'WatchGet') && has(self.kubernetes) == (self.type == 'Kubernetes') && has(self.fetch) == (self.type == 'Fetch') && has(self.append) == (self.type == 'Append')",messageExpression="'type ' + self.type + ' needs the field ' + (self.type == 'STM' ? 'stm' : self.type == 'WatchGet' ? 'watchGet' : self.type.lowerAscii()) + ' and no other: set it, and remove the fields of other types'"
 // +union
 type Workload struct {
 	// type is what each request does:
@@ -54,6 +56,7 @@ type Workload struct {
 	// - WatchGet: reads one key while watchers read the past.
 	// - Kubernetes: sends one request of an API server.
 	// - Fetch: starts a process that reads its parameters.
+	// - Append: appends an entry to a write-ahead log on a disk.
 	//
 	// +required
 	// +unionDiscriminator
@@ -123,12 +126,17 @@ type Workload struct {
 	//
 	// +optional
 	Fetch *Fetch `json:"fetch,omitempty"`
+
+	// append has the settings of type Append.
+	//
+	// +optional
+	Append *Append `json:"append,omitempty"`
 }
 
 // Operation is a kind of request that is measured, or an event that follows
 // from one.
 //
-// +kubebuilder:validation:Enum=Put;Range;Delete;Txn;CompareAndSwap;STM;LockAcquire;LockRelease;LockHandOff;ElectionCampaign;ElectionResign;ElectionHandOff;LeaseGrant;LeaseKeepAlive;LeaseRevoke;WatchEvent;WatchDelivery;OptimisticPut;OptimisticDelete;ListBy500;ListBy10000;Fetch
+// +kubebuilder:validation:Enum=Put;Range;Delete;Txn;CompareAndSwap;STM;LockAcquire;LockRelease;LockHandOff;ElectionCampaign;ElectionResign;ElectionHandOff;LeaseGrant;LeaseKeepAlive;LeaseRevoke;WatchEvent;WatchDelivery;OptimisticPut;OptimisticDelete;ListBy500;ListBy10000;Fetch;Append;Flush
 type Operation string
 
 // The operations.
@@ -187,6 +195,10 @@ const (
 	// OperationFetch is a process that reads its parameters, with all its requests
 	// and their attempts.
 	OperationFetch Operation = "Fetch"
+	// OperationAppend writes an entry to a write-ahead log and flushes it.
+	OperationAppend Operation = "Append"
+	// OperationFlush is the fdatasync of an Append alone.
+	OperationFlush Operation = "Flush"
 )
 
 // trait is how an operation differs from a read that is a whole request.
@@ -207,8 +219,9 @@ const (
 var operations = [...]struct {
 	operation Operation
 	traits    trait
-	// handOff measures the hand-off of a won lock or election to the next client.
-	handOff Operation
+	// inner measures the last part of a success: the hand-off of a won lock or election to this client, or the flush of an
+	// entry.
+	inner Operation
 }{
 	{operation: OperationPut, traits: agreed},
 	{operation: OperationRange},
@@ -216,10 +229,10 @@ var operations = [...]struct {
 	{operation: OperationTxn, traits: agreed},
 	{operation: OperationCompareAndSwap},
 	{operation: OperationSTM},
-	{operation: OperationLockAcquire, handOff: OperationLockHandOff},
+	{operation: OperationLockAcquire, inner: OperationLockHandOff},
 	{operation: OperationLockRelease, traits: part},
 	{operation: OperationLockHandOff, traits: event},
-	{operation: OperationElectionCampaign, handOff: OperationElectionHandOff},
+	{operation: OperationElectionCampaign, inner: OperationElectionHandOff},
 	{operation: OperationElectionResign, traits: part},
 	{operation: OperationElectionHandOff, traits: event},
 	{operation: OperationLeaseGrant, traits: agreed},
@@ -232,6 +245,8 @@ var operations = [...]struct {
 	{operation: OperationListBy500},
 	{operation: OperationListBy10000},
 	{operation: OperationFetch, traits: task},
+	{operation: OperationAppend, inner: OperationFlush},
+	{operation: OperationFlush, traits: event},
 }
 
 // Operations is the number of operations.
@@ -275,11 +290,11 @@ func (o Operation) IsTask() bool { return o.has(task) }
 // IsAgreed reports whether each is one request that the members agree on, such as a put.
 func (o Operation) IsAgreed() bool { return o.has(agreed) }
 
-// HandOff returns the operation that measures the hand-off to the next client of what this one wins, or "" if it wins
-// nothing.
-func (o Operation) HandOff() Operation {
+// Inner returns the operation that measures the last part of this one, which begins at a moment inside it; "" if there is
+// none. For a contest it is the hand-off of what the client wins.
+func (o Operation) Inner() Operation {
 	if i := o.Index(); i >= 0 {
-		return operations[i].handOff
+		return operations[i].inner
 	}
 	return ""
 }

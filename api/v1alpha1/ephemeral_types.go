@@ -85,6 +85,16 @@ type EphemeralTarget struct {
 // +kubebuilder:validation:MaxLength=1024
 type MemberSetting string
 
+// DiskTarget describes the volume that each client pod measures. The pods spread
+// over nodes, and stay off nodes of a control plane unless
+// spec.guard.acknowledgeControlPlane is set.
+type DiskTarget struct {
+	// storage is the volume, not in memory. Absent: an emptyDir.
+	//
+	// +optional
+	Storage *MemberStorage `json:"storage,omitempty"`
+}
+
 // MemberStorage is where a member keeps its data.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.volumeClaim) != has(self.emptyDir)",messageExpression="'exactly one of volumeClaim and emptyDir must be set, found ' + (has(self.emptyDir) ? 'both' : 'neither')"

@@ -54,8 +54,11 @@ func (b *EtcdBenchmark) UID8() string {
 	return uid
 }
 
-// KeyPrefix returns the prefix under which every key of the run lies.
+// KeyPrefix returns the prefix under which every key of the run lies; a disk has no keys.
 func (b *EtcdBenchmark) KeyPrefix() string {
+	if b.Spec.Target.Disk != nil {
+		return ""
+	}
 	if p := b.Spec.Target.KeyPrefix; p != "" {
 		return p
 	}

@@ -69,6 +69,11 @@ type PodStatus struct {
 	// +optional
 	KeysDeleted bool `json:"keysDeleted,omitempty"`
 
+	// disk is the disk that the pod measured, with target.disk.
+	//
+	// +optional
+	Disk *DiskStatus `json:"disk,omitempty"`
+
 	// lastResult is the last result that the operator scraped from a lost pod,
 	// encoded as a termination message. It survives a restart of the operator. It
 	// is removed when the run has finished and summary includes it. At most 200
@@ -83,4 +88,40 @@ type PodStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Message string `json:"message,omitempty"`
+}
+
+// DiskStatus is the disk that a client pod measured.
+type DiskStatus struct {
+	// device of the mount.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	Device string `json:"device,omitempty"`
+
+	// fileSystem of the mount.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	FileSystem string `json:"fileSystem,omitempty"`
+
+	// options of the mount.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Options string `json:"options,omitempty"`
+
+	// flushP50Microseconds is the median of fdatasync.
+	//
+	// +optional
+	FlushP50Microseconds int64 `json:"flushP50Microseconds,omitempty"`
+
+	// flushP99Microseconds is its 99th percentile.
+	//
+	// +optional
+	FlushP99Microseconds int64 `json:"flushP99Microseconds,omitempty"`
+
+	// flushMaxMicroseconds is its maximum.
+	//
+	// +optional
+	FlushMaxMicroseconds int64 `json:"flushMaxMicroseconds,omitempty"`
 }

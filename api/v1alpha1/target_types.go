@@ -12,7 +12,8 @@ import (
 
 // Target names one cluster of a store and how to reach it.
 //
-// +kubebuilder:validation:XValidation:rule="[has(self.endpoints), has(self.service), has(self.pods), has(self.ephemeral)].filter(x, x).size() == 1",messageExpression="'exactly one of endpoints, service, pods and ephemeral must be set, found ' + (has(self.endpoints) || has(self.service) || has(self.pods) || has(self.ephemeral) ? 'more than one' : 'none')"
+// +kubebuilder:validation:XValidation:rule="[has(self.endpoints), has(self.service), has(self.pods), has(self.ephemeral), has(self.disk)].filter(x, x).size() == 1",messageExpression="'exactly one of endpoints, service, pods, ephemeral and disk must be set, found ' + (has(self.endpoints) || has(self.service) || has(self.pods) || has(self.ephemeral) || has(self.disk) ? 'more than one' : 'none')"
+// +kubebuilder:validation:XValidation:rule="has(self.disk) == (self.datastore == 'Disk')",message="goes with datastore Disk: set both, or neither",fieldPath=".disk"
 // +kubebuilder:validation:XValidation:rule="!has(self.ephemeral) || self.datastore in ['Etcd', 'ZooKeeper', 'Consul'] && !has(self.tls) && !has(self.auth) && self.unreachableMembers == 'Fail'",message="starts members of etcd, ZooKeeper or Consul for the run, without TLS and users: remove target.tls, auth and unreachableMembers, and set datastore to one of these stores",fieldPath=".ephemeral"
 // +kubebuilder:validation:XValidation:rule="has(self.tls) || !has(self.endpoints) || !self.endpoints.exists(e, e.startsWith('https://'))",message="must be set for https:// endpoints: set secretName to a Secret with ca.crt (and tls.crt and tls.key if the server asks for a client certificate)",fieldPath=".tls"
 // +kubebuilder:validation:XValidation:rule="!has(self.tls) || !has(self.endpoints) || !self.endpoints.exists(e, e.startsWith('http://'))",message="http:// endpoints cannot be combined with target.tls: write https:// or remove target.tls",fieldPath=".endpoints"
@@ -26,8 +27,8 @@ type Target struct {
 	Datastore spec.Datastore `json:"datastore,omitempty"`
 
 	// endpoints are the client addresses of the members, as host:port, optionally
-	// with http:// or https:// in front and / at the end. Set exactly one of endpoints, service, pods
-	// and ephemeral.
+	// with http:// or https:// in front and / at the end. Set exactly one of
+	// endpoints, service, pods, ephemeral and disk.
 	//
 	// +optional
 	// +listType=set
@@ -52,6 +53,12 @@ type Target struct {
 	//
 	// +optional
 	Ephemeral *EphemeralTarget `json:"ephemeral,omitempty"`
+
+	// disk measures the disks of nodes without any store: each client pod writes
+	// a log as etcd does. Needs datastore Disk and workload.type Append.
+	//
+	// +optional
+	Disk *DiskTarget `json:"disk,omitempty"`
 
 	// members says which members receive the load: All (connections are spread
 	// evenly), Leader (the load follows the leader when it changes) or Followers.
@@ -214,3 +221,6 @@ func HostPorts(endpoints []string) []string {
 	}
 	return out
 }
+
+// IsOwn reports whether the target exists for the run alone: its own members, or volumes of its client pods.
+func (t Target) IsOwn() bool { return t.Ephemeral != nil || t.Disk != nil }

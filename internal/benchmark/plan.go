@@ -66,10 +66,10 @@ func checkStore(b *v1alpha1.EtcdBenchmark) error {
 	return errors.Join(errs...)
 }
 
-// lockOf returns how a run uses the lock of its target: a run that allows others does not wait, and members of its own
-// need none.
+// lockOf returns how a run uses the lock of its target: a run that allows others does not wait, and a target of its own
+// needs none.
 func lockOf(b *v1alpha1.EtcdBenchmark) *plan.Lock {
-	if b.Spec.Target.Ephemeral != nil {
+	if b.Spec.Target.IsOwn() {
 		return nil
 	}
 	if b.Spec.Target.ConcurrentRuns == v1alpha1.ConcurrentRunsAllow {
@@ -90,6 +90,9 @@ func planTarget(t v1alpha1.Target, endpoints []string) plan.Target {
 	out := plan.Target{
 		Datastore: t.Datastore, Endpoints: v1alpha1.HostPorts(endpoints), Members: t.Members,
 		UnreachableMembers: t.UnreachableMembers, SampleIntervalSeconds: int(t.SampleIntervalSeconds),
+	}
+	if t.Disk != nil {
+		out.Dir = plan.DiskDir
 	}
 	if t.Ephemeral != nil {
 		out.Samplers = samplersOf(out.Endpoints)

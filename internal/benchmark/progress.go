@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
@@ -152,6 +153,22 @@ func Pod(snap *results.Snapshot) v1alpha1.PodStatus {
 	}
 	if snap.Failure != nil {
 		out.Message = text.Shorten(snap.Failure.Message, v1alpha1.MaxPodMessageLength)
+	}
+	out.Disk = diskOf(snap)
+	return out
+}
+
+// diskOf is nil for a pod whose target is not a disk.
+func diskOf(snap *results.Snapshot) *v1alpha1.DiskStatus {
+	if snap.Target == nil || snap.Target.Disk == nil {
+		return nil
+	}
+	d := snap.Target.Disk
+	out := &v1alpha1.DiskStatus{Device: text.Shorten(d.Device, 256), FileSystem: text.Shorten(d.FileSystem, 64), Options: text.Shorten(d.Options, 1024)}
+	if op := snap.Operations[spec.OperationFlush]; op != nil && op.Latency.Count() > 0 {
+		median, _ := op.Latency.Quantile(0.5)
+		p99, _ := op.Latency.Quantile(0.99)
+		out.FlushP50Microseconds, out.FlushP99Microseconds, out.FlushMaxMicroseconds = toMicros(median), toMicros(p99), toMicros(op.Latency.Max())
 	}
 	return out
 }

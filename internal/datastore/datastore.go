@@ -11,6 +11,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/consul"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/disk"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/secrets"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/zookeeper"
@@ -28,6 +29,7 @@ var stores = map[spec.Datastore]struct {
 	spec.Etcd:      {func(p plan.Plan, index int) load.Driver { return etcd.New(p, index) }, etcd.NewLeftovers},
 	spec.Kine:      {func(p plan.Plan, index int) load.Driver { return etcd.NewKine(p, index) }, etcd.NewLeftovers},
 	spec.ZooKeeper: {func(p plan.Plan, index int) load.Driver { return zookeeper.New(p, index) }, zookeeper.NewLeftovers},
+	spec.Disk:      {func(p plan.Plan, _ int) load.Driver { return disk.New(p) }, nil},
 	spec.Consul:    {func(p plan.Plan, index int) load.Driver { return consul.New(p, index) }, consul.NewLeftovers},
 }
 
@@ -35,8 +37,8 @@ var stores = map[spec.Datastore]struct {
 // no connection and reads no file.
 func New(p plan.Plan, index int) load.Driver { return stores[p.Target.Datastore].driver(p, index) }
 
-// Leftovers returns what runs have left in a target: an etcd or a kine if its store is not named. It connects to nothing
-// yet.
+// Leftovers returns what runs have left in a target with keys: an etcd or a kine if its store is not named. It connects to
+// nothing yet.
 func Leftovers(t plan.Target) *ownership.Leftovers {
 	return stores[cmp.Or(t.Datastore, spec.Etcd)].leftovers(t)
 }

@@ -238,6 +238,9 @@ func keys(o Observed) Cleaned {
 	if o.members() != nil {
 		return membersLeft(o)
 	}
+	if o.spec().Target.Disk != nil {
+		return Cleaned{metav1.ConditionTrue, v1alpha1.ReasonKeysDeleted, "The run has no keys. The files of its logs have no names, and are gone with the client pods."}
+	}
 	deleted := deletedBefore(o.Run)
 	written := false
 	for _, p := range o.allPods() {

@@ -76,7 +76,7 @@ func (p EndpointPattern) matches(endpoint string, names Names) (via string, matc
 // NamesToLookUp returns the names of the endpoints and of Caps.ControlPlane that must be resolved for this run. It
 // returns none once the target has been resolved.
 func NamesToLookUp(run *v1alpha1.EtcdBenchmark, target Target, caps Caps) (ofTarget, configured []string) {
-	if isResolved(run) || run.Spec.Target.Ephemeral != nil || acknowledgesControlPlane(run) || len(caps.ControlPlane) == 0 {
+	if isResolved(run) || run.Spec.Target.IsOwn() || acknowledgesControlPlane(run) || len(caps.ControlPlane) == 0 {
 		return nil, nil
 	}
 	for _, endpoint := range target.Endpoints {

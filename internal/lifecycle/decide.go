@@ -75,6 +75,10 @@ func decideResolve(o Observed, now time.Time) *Decision {
 	if len(o.Target.Endpoints) > 0 {
 		d.Message = "The target's addresses are " + strings.Join(o.Target.Endpoints, ", ") + "."
 	}
+	if o.spec().Target.Disk != nil {
+		d.Message, d.Requeue = "The target is a volume of each client pod.", time.Millisecond
+		return d
+	}
 	if waitsForMembers(o, now) {
 		d.Endpoints, d.Nodes = nil, nil
 		d.Message = fmt.Sprintf("Members of the target that are ready: %d; not yet: %d. The run waits until %s. To load only those that are ready, create the run with spec.target.unreachableMembers: Skip.",

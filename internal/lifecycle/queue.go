@@ -68,13 +68,14 @@ func allowsOthers(run *v1alpha1.EtcdBenchmark) bool {
 	return run.Spec.Target.ConcurrentRuns == v1alpha1.ConcurrentRunsAllow
 }
 
-// usesLock reports whether the pods of a run write only when it holds the lock of its target. Members of its own need none.
+// usesLock reports whether the pods of a run write only when it holds the lock of its target. A target of its own needs none.
 func usesLock(run *v1alpha1.EtcdBenchmark) bool {
-	return !allowsOthers(run) && run.Spec.Target.Ephemeral == nil
+	return !allowsOthers(run) && !run.Spec.Target.IsOwn()
 }
 
+// isResolved reports whether status has the target. A disk has no addresses.
 func isResolved(run *v1alpha1.EtcdBenchmark) bool {
-	return run.Status.Target != nil && len(run.Status.Target.Endpoints) > 0
+	return run.Status.Target != nil && (len(run.Status.Target.Endpoints) > 0 || run.Spec.Target.Disk != nil)
 }
 
 func (o Observed) waitsFor(cause v1alpha1.QueueCause) bool { return queuesFor(o.Run, cause) }
@@ -110,14 +111,15 @@ func Addresses(run *v1alpha1.EtcdBenchmark) []string {
 	return append(out, targetObject(run)...)
 }
 
-// ownMembers is what runs with members of their own have in common: these share the nodes of the cluster. No address is like it.
-const ownMembers = "members of the run"
+// ownTarget is what runs with members or disks of their own have in common: these share the nodes of the cluster. No address is
+// like it.
+const ownTarget = "target of the run"
 
 // targetObject identifies the Service or the selected pods of a run's target.
 func targetObject(run *v1alpha1.EtcdBenchmark) []string {
 	t := run.Spec.Target
-	if t.Ephemeral != nil {
-		return []string{ownMembers}
+	if t.IsOwn() {
+		return []string{ownTarget}
 	}
 	if t.Service == nil && t.Pods == nil {
 		return nil
@@ -297,8 +299,8 @@ func inFront(o Observed) string {
 	if o.Place.Behind != "" {
 		run = "Run " + o.Place.Behind
 	}
-	if o.members() != nil {
-		shares = "starts members of its own, as this run"
+	if o.spec().Target.IsOwn() {
+		shares = "uses nodes for members or disks of its own, as this run"
 	}
 	return fmt.Sprintf("%s %s, and %s", run, shares, o.Place.Holding)
 }

@@ -51,7 +51,7 @@ func keepDecision(run *v1alpha1.EtcdBenchmark, d Decision, now time.Time) {
 		s.Conditions = nil
 	}
 	run.KeepResolved()
-	if len(d.Endpoints) > 0 {
+	if len(d.Endpoints) > 0 || s.Target == nil && run.Spec.Target.Disk != nil {
 		s.Target = benchmark.TargetStatus(run, d.Endpoints, nil)
 		s.Target.Nodes, s.Target.NotReady = d.Nodes, int32(d.NotReady)
 	}

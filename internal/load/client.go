@@ -98,6 +98,8 @@ func (c *client) prepare(op workload.Operation) {
 		c.prepareObject(op)
 	case workload.OnName:
 		// The client's connection knows the name.
+	case workload.OnLog:
+		c.request.Value = c.valueOf(op)
 	case workload.OnFolder:
 		c.key = c.workload.AppendFolder(c.key[:0], op.Key)
 		c.end = c.workload.AppendFolderEnd(c.end[:0], op.Key)

@@ -226,9 +226,9 @@ type Response struct {
 	Lost bool
 	// Attempts is how often a successful operation tried to commit, for operations that can try more than once; else 0.
 	Attempts uint64
-	// Freed is set if a successful request had to wait for another client of this pod. It is when that client learned
-	// that the lock or leadership was released, at most Received; else 0.
-	Freed Instant
+	// InnerSince is when the inner operation of a successful request began (spec.Operation.Inner), at most Received; 0 if
+	// there was none. A hand-off begins when another client of this pod learned that the lock or leadership was released.
+	InnerSince Instant
 }
 
 // The codes that the engine distinguishes. Any other code is counted under its own name.

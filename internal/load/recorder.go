@@ -90,8 +90,8 @@ func (r *recorder) record(n int, operation spec.Operation, o requestOutcome) {
 	if o.inWindow {
 		c.CompletedInWindow++
 	}
-	if o.response.Freed > 0 {
-		s.handedOff(operation, &o)
+	if o.response.InnerSince > 0 {
+		s.inner(operation, &o)
 	}
 }
 
@@ -139,14 +139,14 @@ func (r *recorder) carry(n int, operation spec.Operation) {
 	s.counts[operation.Index()].CompletedInWindow++
 }
 
-// handedOff counts how long the lock or leadership that the request acquired was free before.
-func (s *shard) handedOff(operation spec.Operation, o *requestOutcome) {
-	handOff := operation.HandOff()
-	if handOff == "" {
+// inner counts the inner operation of a request: how long what it acquired was free before, or the flush of its entry.
+func (s *shard) inner(operation spec.Operation, o *requestOutcome) {
+	inner := operation.Inner()
+	if inner == "" {
 		return
 	}
-	c := &s.counts[handOff.Index()]
-	c.Latency.Record(int64(o.response.Received - o.response.Freed))
+	c := &s.counts[inner.Index()]
+	c.Latency.Record(int64(o.response.Received - o.response.InnerSince))
 	if o.inWindow {
 		c.CompletedInWindow++
 	}

@@ -321,8 +321,10 @@ func (s *Session) look(ctx context.Context) (*results.Target, members.View, erro
 	case s.part.Index == 0:
 		s.state.set(func(s *state) { s.target = target })
 		s.sampler.processes = processesOf(s.plan.Target, target.Members)
-	case len(target.Skipped) > 0:
-		s.state.set(func(s *state) { s.target = &results.Target{ClusterID: target.ClusterID, Skipped: target.Skipped} })
+	case len(target.Skipped) > 0 || target.Disk != nil:
+		s.state.set(func(s *state) {
+			s.target = &results.Target{ClusterID: target.ClusterID, Skipped: target.Skipped, Disk: target.Disk}
+		})
 	default:
 		s.state.set(func(s *state) { s.target = nil })
 	}

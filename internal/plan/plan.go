@@ -52,6 +52,8 @@ func (p Plan) AwaitsLock() bool { return p.Lock != nil && p.Lock.WaitSeconds > 0
 // Target is where the load goes: the resolved addresses of the API's target.
 type Target struct {
 	Datastore spec.Datastore `json:"datastore"`
+	// Dir is the folder of a client pod that is the target; empty for targets with addresses.
+	Dir string `json:"dir,omitempty"`
 	// Endpoints are host:port of the members.
 	Endpoints []string             `json:"endpoints"`
 	Members   spec.MemberSelection `json:"members"`

@@ -42,6 +42,8 @@ const (
 	TLSDir = "/etc/etcdbench/tls"
 	// AuthDir holds user or token of the target's Secret.
 	AuthDir = "/etc/etcdbench/auth"
+	// DiskDir is where the volume of a target that is a disk is mounted.
+	DiskDir = "/disk"
 
 	// StartAtFile and AnnotationStartAt carry the common start time as RFC 3339 with nanoseconds.
 	StartAtFile = "start-at"

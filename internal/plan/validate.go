@@ -36,7 +36,7 @@ func (p Plan) Validate() error {
 	return errors.Join(
 		wanted(p.Version == Version, "version", Version, p.Version),
 		wanted(p.RunUID != "", "runUID", "a UID", p.RunUID),
-		wanted(isPrefix(p.Prefix), "prefix", fmt.Sprintf("printable ASCII characters without spaces, a slash at the end, and at most %d slashes", maxPrefixParts), p.Prefix),
+		wanted(isPrefix(p.Prefix) || p.Prefix == "" && p.Target.Dir != "", "prefix", fmt.Sprintf("printable ASCII characters without spaces, a slash at the end, and at most %d slashes", maxPrefixParts), p.Prefix),
 		wanted(p.TimeoutSeconds >= 1 && p.TimeoutSeconds <= maxSeconds, "timeoutSeconds", fmt.Sprintf("1 to %d", maxSeconds), p.TimeoutSeconds),
 		p.Target.validate(),
 		validateLoad(p.Load),
@@ -60,7 +60,8 @@ func (t Target) validate() error {
 		wanted(t.MemberIndex == nil || t.Members == spec.MembersAll, "target.memberIndex", "no value with members Leader or Followers", "a value"),
 		t.validateIndex(),
 		wanted(len(t.Samplers) == 0 || len(t.Samplers) == len(t.Endpoints), "target.samplers", "none, or one for each of target.endpoints", t.Samplers),
-		wanted(len(t.Endpoints) > 0, "target.endpoints", "at least one host:port", t.Endpoints),
+		wanted(row.Folder == (t.Dir != ""), "target.dir", "a folder for a target that is one, and none for others", t.Dir),
+		wanted(row.Folder == (len(t.Endpoints) == 0), "target.endpoints", "at least one host:port, and none for a folder", t.Endpoints),
 		wanted(slices.Contains([]spec.UnreachableMembers{"", spec.UnreachableFail, spec.UnreachableSkip}, t.UnreachableMembers), "target.unreachableMembers", "Fail or Skip", t.UnreachableMembers),
 		wanted(t.SampleIntervalSeconds >= 0 && t.SampleIntervalSeconds <= maxSeconds, "target.sampleIntervalSeconds", fmt.Sprintf("0 to %d", maxSeconds), t.SampleIntervalSeconds),
 	}

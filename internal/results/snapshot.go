@@ -318,6 +318,8 @@ type Target struct {
 	// Unlisted is why the members could not be listed; empty if they were. If it is set, a member that no address
 	// reaches may be missing here.
 	Unlisted string
+	// Disk is what a folder lies on, if the target is one. Each pod reports its own.
+	Disk *Disk
 	// Notes are facts about the target that limit what the result shows, sorted: sentences without a full stop.
 	Notes []string
 	// Skipped are the addresses to which this pod sent no load, because they did not answer when it started, with the reason
@@ -332,6 +334,12 @@ type Target struct {
 	Changes []Change
 	// Unobserved has a reason for each aspect that was not observed well enough to detect a change.
 	Unobserved map[Aspect]string
+}
+
+// Disk is what the folder of a client pod lies on.
+type Disk struct {
+	// Device, FileSystem and Options are those of the mount.
+	Device, FileSystem, Options string
 }
 
 // Member is one member of the target.

@@ -21,7 +21,7 @@ func (k contending) steps() []step {
 }
 
 func (k contending) operations() []spec.Operation {
-	return []spec.Operation{k.of.win, k.of.giveUp, k.of.win.HandOff()}
+	return []spec.Operation{k.of.win, k.of.giveUp, k.of.win.Inner()}
 }
 
 func (k contending) at(*Workload, Stream, int64) Operation {

@@ -147,6 +147,7 @@ var kinds = map[spec.WorkloadType]func(spec.Workload) kind{
 	spec.WorkloadWatchGet:   newWatchGet,
 	spec.WorkloadKubernetes: newKubernetes,
 	spec.WorkloadFetch:      newFetch,
+	spec.WorkloadAppend:     newAppend,
 }
 
 // Types returns all types of workloads, sorted.

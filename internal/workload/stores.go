@@ -43,7 +43,7 @@ func (r *Run) CheckStore(d spec.Datastore) error {
 		Wanted(row.Multiplexed && transport.Multiplexed() || r.Load.Clients <= r.Load.Connections, "load.clients",
 			fmt.Sprintf("at most load.connections (%d), because a connection of %s to %s carries one request at a time", r.Load.Connections, transport, d), r.Load.Clients),
 		Wanted(row.SessionTimeout || r.Load.SessionTimeoutSeconds == nil, "load.sessionTimeoutSeconds", fmt.Sprintf("none for %s", d), "a value"),
-		Wanted(row.KeyPrefix.Accept(r.Prefix), "prefix", fmt.Sprintf("one that matches %q and not %q for %s", row.KeyPrefix.Match, row.KeyPrefix.Except, d), r.Prefix),
+		Wanted(row.KeyPrefix.Accept(r.Prefix) || row.Folder && r.Prefix == "", "prefix", fmt.Sprintf("one that matches %q and not %q for %s", row.KeyPrefix.Match, row.KeyPrefix.Except, d), r.Prefix),
 	}
 	for _, disturbance := range r.Disturbances {
 		errs = append(errs, Listed("disturbances.type", disturbance.Type, row.Disturbances, d))

@@ -32,6 +32,8 @@ const (
 	OnName
 	// OnFolder is every key of the folder with the number Key.
 	OnFolder
+	// OnLog is the log of the client, which has no keys.
+	OnLog
 )
 
 // Operation is the work of one request. It can be a step of a sequence, see Next.

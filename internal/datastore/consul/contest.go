@@ -73,7 +73,7 @@ func (k *contender) Do(ctx context.Context, req *load.Request, resp *load.Respon
 	defer cancel()
 	*resp = load.Response{}
 	switch {
-	case req.Operation.HandOff() != "":
+	case req.Operation.Inner() != "":
 		k.win(within, resp)
 	case req.Operation.IsPart():
 		k.yield(within, resp)
@@ -105,7 +105,7 @@ func (k *contender) win(ctx context.Context, resp *load.Response) {
 		}
 	}
 	if resp.Succeeded() {
-		resp.Freed = k.driver.handOffs.Freed(before, resp.Received)
+		resp.InnerSince = k.driver.handOffs.Freed(before, resp.Received)
 		k.driver.handOffs.Forget(k.session)
 	}
 }

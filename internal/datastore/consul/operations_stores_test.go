@@ -369,7 +369,7 @@ func TestContests(t *testing.T) {
 			}
 		}
 		_, _, failed := sums(snapshots)
-		if counts[operations[0]] != 240 || counts[operations[1]] != 240 || counts[operations[0].HandOff()] == 0 || failed > 0 {
+		if counts[operations[0]] != 240 || counts[operations[1]] != 240 || counts[operations[0].Inner()] == 0 || failed > 0 {
 			t.Errorf("%s: counted %v, and %d failed", w.Type, counts, failed)
 		}
 	}

@@ -25,7 +25,7 @@ func (c *competitor) Do(ctx context.Context, req *load.Request, resp *load.Respo
 	defer cancel()
 	*resp = load.Response{}
 	switch {
-	case req.Operation.HandOff() != "":
+	case req.Operation.Inner() != "":
 		c.win(ctx, resp)
 	case req.Operation.IsPart():
 		c.yield(ctx, resp)
@@ -45,7 +45,7 @@ func (c *competitor) win(ctx context.Context, resp *load.Response) {
 	resp.Sent = load.Now()
 	finish(resp, c.lock(withQueue(ctx, &before)))
 	if resp.Succeeded() {
-		resp.Freed = c.driver.handOffs.Freed(before, resp.Received)
+		resp.InnerSince = c.driver.handOffs.Freed(before, resp.Received)
 		c.driver.handOffs.Forget(c.key)
 	}
 }

@@ -47,12 +47,12 @@ func (k *contender) Do(ctx context.Context, req *load.Request, resp *load.Respon
 	*resp = load.Response{Sent: load.Now()}
 	handOffs, err := &k.session.driver.handOffs, error(nil)
 	switch {
-	case req.Operation.HandOff() != "":
+	case req.Operation.Inner() != "":
 		before := ""
 		before, err = k.win(bounded)
 		resp.Received = load.Now()
 		if err == nil {
-			resp.Freed = handOffs.Freed(before, resp.Received)
+			resp.InnerSince = handOffs.Freed(before, resp.Received)
 			handOffs.Forget(k.mark)
 		}
 	case req.Operation.IsPart():

@@ -36,7 +36,7 @@ func TestContests(t *testing.T) {
 						t.Errorf("%s failed: %v", operation, o.Errors)
 					}
 					switch {
-					case operation.HandOff() != "":
+					case operation.Inner() != "":
 						won += o.Latency.Count()
 					case operation.IsEvent():
 						handedOff += o.Latency.Count()

@@ -25,6 +25,7 @@ func targetFamilies() []family {
 			sizes, func(m *results.Member) *int64 { return &m.DatabaseBytes }),
 		gauge(members, "etcdbench_target_member_quota_bytes", "Maximum size of the member's database, if the member reported it.",
 			sizes, func(m *results.Member) *int64 { return &m.QuotaBytes }),
+		diskInfoFamily(),
 		gauge(target, "etcdbench_target_write_estimate_bytes", "Estimated growth of the database by the run, if there is an estimate.",
 			sizes, func(t *results.Target) *int64 { return &t.WriteEstimateBytes }),
 		gauge(members, "etcdbench_target_member_resident_memory_bytes",
@@ -85,4 +86,26 @@ func memberInfoFamily() family {
 			member.Name, member.Endpoint, member.Version = m.labels[0], m.labels[1], m.labels[2]
 			return nil
 		}, "name", "endpoint", "version")
+}
+
+var disk = place[results.Disk]{
+	each: func(s *results.Snapshot, do func(*results.Disk, ...string)) {
+		if s.Target != nil && s.Target.Disk != nil {
+			do(s.Target.Disk)
+		}
+	},
+	find: func(s *results.Snapshot, _ []string) (*results.Disk, error) {
+		return made(&made(&s.Target).Disk), nil
+	},
+}
+
+func diskInfoFamily() family {
+	return disk.family("etcdbench_target_disk_info", "What the folder of the client pod lies on.", dto.MetricType_GAUGE,
+		func(d *results.Disk) (metric, bool) {
+			return metric{labels: []string{d.Device, d.FileSystem, d.Options}, value: 1}, true
+		},
+		func(d *results.Disk, m metric) error {
+			d.Device, d.FileSystem, d.Options = m.labels[0], m.labels[1], m.labels[2]
+			return nil
+		}, "device", "file_system", "options")
 }

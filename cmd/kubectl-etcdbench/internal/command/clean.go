@@ -90,19 +90,27 @@ func (t *tool) cleanCommand() *cobra.Command {
 	flags.StringSliceVar(&f.target.access.Endpoints, "endpoints", nil, "addresses of the store, as `HOST:PORT,...`")
 	f.target.access.Define(flags, "")
 	f.target.access.DefineToken(flags, "")
-	flags.StringVar(&f.store, "datastore", "", fmt.Sprintf("the store, one of %v (default an etcd or a kine)", spec.Datastores()))
+	flags.StringVar(&f.store, "datastore", "", fmt.Sprintf("the store, one of %v (default an etcd or a kine)", storesWithKeys()))
 	flags.BoolVar(&f.all, "yes", false, "remove all prefixes that no run uses")
 	flags.DurationVar(&f.quiet, "unchanged-for", leastQuiet, "remove only what has not changed for this time, at least "+leastQuiet.String()+"; longer for a run with a long request time-out")
 	t.kube.addTo(flags)
 	return cmd
 }
 
+// storesWithKeys are those in which runs can leave keys.
+func storesWithKeys() []spec.Datastore {
+	return slices.DeleteFunc(spec.Datastores(), func(d spec.Datastore) bool {
+		row, _ := d.Store()
+		return row.Folder
+	})
+}
+
 func (f *cleanFlags) check(prefixes []string) error {
 	switch {
 	case f.all && len(prefixes) > 0:
 		return errors.New("--yes removes all prefixes: remove it, or name no prefix")
-	case f.store != "" && !slices.Contains(spec.Datastores(), spec.Datastore(f.store)):
-		return fmt.Errorf("--datastore: wanted one of %v, found %q", spec.Datastores(), f.store)
+	case f.store != "" && !slices.Contains(storesWithKeys(), spec.Datastore(f.store)):
+		return fmt.Errorf("--datastore: wanted one of %v, found %q", storesWithKeys(), f.store)
 	case f.quiet < leastQuiet:
 		return fmt.Errorf("--unchanged-for: wanted %s or more, found %s: a client pod that cannot change its key may still write for that long", leastQuiet, f.quiet)
 	}

@@ -31,7 +31,7 @@ type Options struct {
 	Target v1alpha1.EntryName
 	// MemberBinary is the program of these members; empty is the etcd in this program.
 	MemberBinary string
-	// DataDir is the folder for their data; empty is that for temporary files.
+	// DataDir is the folder for their data; empty is that for temporary files. For spec.target.disk it is the folder to measure.
 	DataDir string
 	// described are the members in the manifest, with the number that starts; nil if it describes none.
 	described *v1alpha1.EphemeralTarget
@@ -52,6 +52,8 @@ func (o Options) Validate(run *v1alpha1.EtcdBenchmark) error {
 	own := o.Members > 0 || t.Ephemeral != nil
 	store, startable := ephemeral.Of(t.Datastore)
 	switch {
+	case t.Disk != nil:
+		return o.validateDisk()
 	case o.Members < 0 || o.Members > MaxMembers:
 		return fmt.Errorf("--members: wanted 1 to %d, found %d", MaxMembers, o.Members)
 	case own && o.MemberBinary != "" && whyNoProgram(o.MemberBinary) != nil:
@@ -91,6 +93,17 @@ func (o Options) Validate(run *v1alpha1.EtcdBenchmark) error {
 		given.Auth = &plan.Auth{}
 	}
 	return datastore.CheckCredentials(o.access(given))
+}
+
+// validateDisk checks the options of a run that measures a folder of this machine.
+func (o Options) validateDisk() error {
+	switch {
+	case o.Members > 0 || o.MemberBinary != "":
+		return errors.New("spec.target.disk has no members: remove --members and --member-binary")
+	case o.DataDir == "":
+		return errors.New("spec.target.disk describes the volume of a pod: give the folder to measure with --data-dir FOLDER")
+	}
+	return nil
 }
 
 // memoryFactor is how much memory a member that keeps all values in memory needs at least, by the size of keys and values.
@@ -167,7 +180,9 @@ func (o Options) plan(run *v1alpha1.EtcdBenchmark, endpoints []string) (plan.Pla
 	if o.Members > 0 {
 		p.Target.TLS, p.Target.Auth = nil, nil
 	}
-	p.Target = o.access(p.Target)
+	if p.Target = o.access(p.Target); run.Spec.Target.Disk != nil {
+		p.Target.Dir = o.DataDir
+	}
 	// The controller enforces spec.timeoutSeconds. The sessions' own limit applies only if the controller hangs.
 	p.TimeoutSeconds += timeoutMargin
 	return p, nil
@@ -180,6 +195,9 @@ const timeoutMargin = 60
 func (o Options) warnings(run *v1alpha1.EtcdBenchmark, shared bool) (all []string) {
 	if shared {
 		all = append(all, "The load generator and the members ran on one machine and shared its CPUs, memory and disk.")
+	}
+	if d := run.Spec.Target.Disk; d != nil && d.Storage != nil {
+		all = append(all, "spec.target.disk.storage was not used: the folder was "+o.DataDir+" on this machine.")
 	}
 	if o.Members == 0 {
 		return all
@@ -194,13 +212,14 @@ func (o Options) warnings(run *v1alpha1.EtcdBenchmark, shared bool) (all []strin
 	return all
 }
 
+// allLoopback reports whether there are addresses, and all lead to this machine.
 func allLoopback(endpoints []string) bool {
 	for _, e := range v1alpha1.HostPorts(endpoints) {
 		if !isLoopback(e) {
 			return false
 		}
 	}
-	return true
+	return len(endpoints) > 0
 }
 
 func isLoopback(endpoint string) bool {
