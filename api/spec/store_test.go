@@ -24,6 +24,10 @@ func table() string {
 		lines = append(lines, "| "+setting+" |")
 	}
 	for _, d := range Datastores() {
+		if stores[d].Folder {
+			// It is no store: docs/disk.md.
+			continue
+		}
 		s, all := stores[d], stores[DefaultDatastore]
 		cells := []string{
 			"`" + string(d) + "`", "", listOf(s.Workloads, all.Workloads), listOf(s.Consistencies, nil), listOf(s.Transports, nil),

@@ -96,7 +96,7 @@ func TestHandOffsAreCountedWhereTheyAreKnown(t *testing.T) {
 	var n atomic.Int64
 	d := &fakeDriver{answer: func(_ context.Context, req *Request, resp *Response) {
 		if req.Operation == spec.OperationLockAcquire && n.Add(1)%4 == 0 {
-			resp.Freed = Now().Add(-lag)
+			resp.InnerSince = Now().Add(-lag)
 		}
 	}}
 	s := run(t, planOf(contestOf(0)), d)

@@ -58,6 +58,7 @@ func examples() map[spec.WorkloadType]Plan {
 			Layout: spec.LayoutTree, ParametersPerProcess: 200, ParameterBytes: 120, Parameters: spec.ParametersOwn, Consistency: spec.Serializable,
 			Connect: spec.ConnectBefore, RampSeconds: 3, TimeoutMilliseconds: 250, Attempts: 7,
 		}}),
+		onDisk(example(closed, spec.Workload{Type: spec.WorkloadAppend, Append: &spec.Append{EntryBytes: 2300}})),
 		// The API accepts one of the two. A plan with both takes the number of nodes.
 		example(closed, spec.Workload{Type: spec.WorkloadKubernetes, Kubernetes: &spec.Kubernetes{Profile: spec.ClusterMedium, Nodes: 700}}),
 	} {
@@ -112,5 +113,13 @@ func example(l spec.Load, w spec.Workload) Plan {
 	if !p.ReplaysHistory() {
 		p.Disturbances = append(p.Disturbances, spec.Disturbance{Type: spec.DisturbanceCompact, EverySeconds: 60, Compact: &spec.CompactSettings{KeepRevisions: 10_000}})
 	}
+	return p
+}
+
+// onDisk is a plan for a folder of each pod.
+func onDisk(p Plan) Plan {
+	p = onZooKeeper(p)
+	p.Target.Datastore, p.Target.Dir, p.Target.Endpoints, p.Target.Samplers, p.Target.Members, p.Target.TLS, p.Target.Auth = spec.Disk, DiskDir, nil, nil, spec.MembersAll, nil, nil
+	p.Load.Transport, p.Load.SessionTimeoutSeconds, p.Load.Connections, p.Load.Clients, p.Prefix, p.Guard.StopOn.LeaderChange = spec.TransportClient, nil, p.Load.Pods, p.Load.Pods, "", false
 	return p
 }

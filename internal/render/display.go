@@ -54,6 +54,10 @@ func targetText(t v1alpha1.Target) string {
 		return "pods"
 	case t.Ephemeral != nil:
 		return fmt.Sprintf("%d × %s", t.Ephemeral.Replicas, path.Base(t.Ephemeral.Image))
+	case t.Disk != nil && t.Disk.Storage != nil && t.Disk.Storage.VolumeClaim != nil:
+		return "disk of a claim"
+	case t.Disk != nil:
+		return "disk of the node"
 	case len(t.Endpoints) == 1:
 		return t.Endpoints[0]
 	case len(t.Endpoints) > 1:

@@ -14,16 +14,17 @@ import (
 // ShortLines is the most lines that WriteShort prints.
 const ShortLines = 40
 
-// WriteShort prints what a result says, and what limits its value, in at most ShortLines lines. more says how to see the
-// rest. The course may be nil.
-func WriteShort(w io.Writer, b *v1alpha1.EtcdBenchmark, course *results.Course, more string) error {
+// WriteShort prints what a result says, and what limits its value, in at most ShortLines lines: first the answer, if there is
+// one. more says how to see the rest. The course may be nil.
+func WriteShort(w io.Writer, b *v1alpha1.EtcdBenchmark, answer string, course *results.Course, more string) error {
 	// The parts in the order of the page. Those with a lower rank get their lines first.
 	parts := []struct {
 		rank  int
 		write func(*table)
 	}{
-		{0, (*table).header}, {3, (*table).performance}, {4, (*table).shortLatencies},
-		{8, func(t *table) { t.shortCourse(course) }}, {7, (*table).errors}, {5, (*table).limits}, {2, (*table).objectives},
+		{0, func(t *table) { t.answer(answer) }}, {0, (*table).header}, {3, (*table).performance}, {4, (*table).shortLatencies},
+		{8, func(t *table) { t.disks(maxDiskRows) }},
+		{9, func(t *table) { t.shortCourse(course) }}, {7, (*table).errors}, {5, (*table).limits}, {2, (*table).objectives},
 		{6, (*table).warnings}, {1, (*table).footer},
 	}
 	lines, room := make([][]string, len(parts)), ShortLines-2
@@ -58,6 +59,13 @@ func cut(lines []string, room int) []string {
 		return append(lines[:max(room-1, 0)], "…\n")[:max(room, 0)]
 	}
 	return lines
+}
+
+func (t *table) answer(answer string) {
+	if answer != "" {
+		t.wrapped("", answer)
+		t.gap()
+	}
 }
 
 // shortLatencies has the latencies of requests, without their parts.

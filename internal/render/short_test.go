@@ -21,7 +21,7 @@ func TestWriteShortCutsWhatIsLessImportant(t *testing.T) {
 	}
 	run.Status.Objectives = []v1alpha1.ObjectiveStatus{{Name: "fast", Result: v1alpha1.ObjectiveMissed, Wanted: "at most 1ms", Got: "2ms"}}
 	var out strings.Builder
-	if err := WriteShort(&out, run, nil, "more"); err != nil {
+	if err := WriteShort(&out, run, "", nil, "more"); err != nil {
 		t.Fatal(err)
 	}
 	got := out.String()
@@ -38,7 +38,7 @@ func TestWriteShortCutsWhatIsLessImportant(t *testing.T) {
 func TestWriteShortLeavesDetailsOut(t *testing.T) {
 	run := finished([]*results.Snapshot{runtest.Measured(0, 100)})
 	var short, whole strings.Builder
-	if err := WriteShort(&short, run, nil, "more"); err != nil {
+	if err := WriteShort(&short, run, "", nil, "more"); err != nil {
 		t.Fatal(err)
 	}
 	if err := WriteTable(&whole, run, nil); err != nil {

@@ -56,6 +56,7 @@ func runTable(b *v1alpha1.EtcdBenchmark, course *results.Course) *table {
 		t.pauses()
 		t.begin(PartMembers)
 		t.members()
+		t.disks(len(t.b.Status.Pods))
 		t.begin(PartEvidence)
 		t.evidence()
 		t.begin(PartLimits)

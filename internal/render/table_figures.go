@@ -46,8 +46,15 @@ func (t *table) performanceHeader() []string {
 	case t.reads():
 		header = append(header, "CONSISTENCY")
 	}
-	return append(header, words.Rate, "AVG LATENCY", "AVG SERVER RSS")
+	header = append(header, words.Rate, "AVG LATENCY")
+	if t.hasMembers() {
+		header = append(header, "AVG SERVER RSS")
+	}
+	return header
 }
+
+// hasMembers is false for a target without members.
+func (t *table) hasMembers() bool { return t.b.Spec.Target.Disk == nil }
 
 // reads reports whether the requests read with a selectable consistency.
 func (t *table) reads() bool { return slices.Contains(t.run.Operations(), spec.OperationRange) }
@@ -72,7 +79,11 @@ func (t *table) performanceRow(op v1alpha1.OperationSummary) []string {
 	case t.reads():
 		row = append(row, "")
 	}
-	return append(row, text.RateIn(op.ThroughputPerSecond).Digits(), averageLatency(op), averageRSS(t.b.Status.Target))
+	row = append(row, text.RateIn(op.ThroughputPerSecond).Digits(), averageLatency(op))
+	if t.hasMembers() {
+		row = append(row, averageRSS(t.b.Status.Target))
+	}
+	return row
 }
 
 func averageLatency(op v1alpha1.OperationSummary) string {

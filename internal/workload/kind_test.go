@@ -140,6 +140,10 @@ func TestTraitsOfEachWorkload(t *testing.T) {
 			Operations: []spec.Operation{spec.OperationFetch}, Preload: 10, Fast: true, Stale: true,
 			Words: Words{Done: "PROCESSES", Rate: "PROCESSES PER SECOND", Succeeded: true},
 		}},
+		"a log": {appendingTo(2300), traits{
+			Operations: []spec.Operation{spec.OperationAppend, spec.OperationFlush},
+			Words:      Words{Done: "APPENDS", Rate: "APPENDS PER SECOND", Succeeded: true},
+		}},
 		"what no plan has known": {func(r *Run) { r.Workload.Type = "Nothing" }, traits{}},
 	}
 	seen := map[spec.WorkloadType]bool{}

@@ -29,7 +29,7 @@ func TestFastSupportsUnaryWorkloads(t *testing.T) {
 
 func TestStoresRefuseUnknownValues(t *testing.T) {
 	r := valid()
-	requireProblem(t, r.CheckStore("Lake"), "target.datastore: wanted one of [Consul Etcd Kine ZooKeeper]")
+	requireProblem(t, r.CheckStore("Lake"), "target.datastore: wanted one of [Consul Disk Etcd Kine ZooKeeper]")
 	r.Load.Transport = "Carrier"
 	requireProblem(t, r.CheckStore(spec.Etcd), "load.clients: wanted at most load.connections (100), because a connection of Carrier to Etcd carries one request at a time, found 1000")
 	requireProblem(t, r.CheckStore(spec.Etcd), `load.transport: wanted one of ["Client" "Fast" "JSON" "V2"] for Etcd`)

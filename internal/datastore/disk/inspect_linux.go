@@ -43,7 +43,7 @@ func inspect(dir string, acknowledged bool) (results.Disk, error) {
 	}
 	if found := etcdsBeside(path); len(found) > 0 && !acknowledged {
 		return results.Disk{}, load.Errorf(results.FailureControlPlaneTarget, "a running etcd has its files on the disk of %s, or may have: %s. The flushes of this run would delay those of etcd. "+
-			"Name a folder on another disk, or set spec.guard.acknowledgeControlPlane (kubectl etcdbench disk: --acknowledge-running-etcd) if that is acceptable", dir, strings.Join(found, "; "))
+			"Name a folder on another disk, or set spec.guard.acknowledgeControlPlane if that is acceptable", dir, strings.Join(found, "; "))
 	}
 	return results.Disk{Device: m.device, FileSystem: m.fileSystem, Options: m.options}, nil
 }

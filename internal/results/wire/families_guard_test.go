@@ -47,6 +47,7 @@ func guarded(s *results.Snapshot) *results.Snapshot {
 	s.Unwatched = map[spec.GuardRule]string{spec.GuardWALFsync: "etcd-1: 404"}
 	s.Target.Changes = []results.Change{{Aspect: results.AspectLeader, Detail: "from a to b", At: testStart}}
 	s.Target.Unlocked = true
+	s.Target.Disk = &results.Disk{Device: "/dev/vda", FileSystem: "ext4", Options: "rw,relatime"}
 	s.Target.Notes = []string{"the leader is not known"}
 	s.Target.Skipped = map[string]string{"etcd-2:2379": "refuses connections"}
 	s.Target.AnsweredBy = map[string][]string{"etcd:2379": {"a1", "b2"}}

@@ -80,11 +80,11 @@ func pairs(words []string) map[string]string {
 
 // bases has the workload of a good run on each store.
 var bases = map[spec.Datastore]string{
-	spec.Etcd: `{type: Put, put: {}}`, spec.Kine: `{type: Kubernetes, kubernetes: {profile: Small}}`, spec.ZooKeeper: `{type: Put, put: {}}`, spec.Consul: `{type: Put, put: {}}`, lake: `{type: Put, put: {}}`,
+	spec.Etcd: `{type: Put, put: {}}`, spec.Kine: `{type: Kubernetes, kubernetes: {profile: Small}}`, spec.ZooKeeper: `{type: Put, put: {}}`, spec.Consul: `{type: Put, put: {}}`, spec.Disk: `{type: Append, append: {}}`, lake: `{type: Put, put: {}}`,
 }
 
 // operations has an operation of each base.
-var operations = map[spec.Datastore]string{spec.Etcd: "Put", spec.Kine: "OptimisticPut", spec.ZooKeeper: "Put", spec.Consul: "Put", lake: "Put"}
+var operations = map[spec.Datastore]string{spec.Etcd: "Put", spec.Kine: "OptimisticPut", spec.ZooKeeper: "Put", spec.Consul: "Put", spec.Disk: "Append", lake: "Put"}
 
 // consistencyOf is a consistency of reads that the store can be asked for, and the default of others.
 func consistencyOf(d spec.Datastore) spec.Consistency {
@@ -110,6 +110,10 @@ func manifestOf(t *testing.T, d spec.Datastore, edits map[string]string) *unstru
 		}
 	}
 	set("target.datastore", string(d))
+	if row, _ := d.Store(); row.Folder {
+		set("target.endpoints", "")
+		set("target.disk", "{}")
+	}
 	set("workload", bases[d])
 	set("load", `{requests: 100, rate: {perSecond: 100}}`)
 	for _, path := range slices.Sorted(maps.Keys(edits)) {

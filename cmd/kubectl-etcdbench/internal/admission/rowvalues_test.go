@@ -35,6 +35,7 @@ var variants = map[spec.Variant]string{
 	spec.VariantFetchFragmented:    `{type: Fetch, fetch: {consistency: CONSISTENCY, layout: Fragmented}}`,
 	spec.VariantFetchBlob:          `{type: Fetch, fetch: {consistency: CONSISTENCY, layout: Blob}}`,
 	spec.VariantFetchFlat:          `{type: Fetch, fetch: {consistency: CONSISTENCY, layout: Flat}}`,
+	spec.VariantAppend:             `{type: Append, append: {}}`,
 	spec.VariantFetchTree:          `{type: Fetch, fetch: {consistency: CONSISTENCY, layout: Tree}}`,
 }
 
@@ -326,7 +327,9 @@ func targets(members []string) []value {
 	all := []value{
 		simple("TLS", "spec.target.tls", "target.tls", func(row spec.Store) bool { return row.TLS }, "target.tls", "{secretName: a}"),
 		simple("a user", "spec.target.auth", "target.auth", func(row spec.Store) bool { return len(row.Auth) > 0 }, "target.auth", "{secretName: a}"),
-		simple("two addresses", "spec.target.endpoints", "target.endpoints", func(row spec.Store) bool { return row.Addresses }, "target.endpoints", `["a:1", "b:1"]`),
+		{"two addresses", map[string]string{"target.endpoints": `["a:1", "b:1"]`}, func(_ spec.Datastore, row spec.Store) []condition {
+			return []condition{{"spec.target.endpoints", "target.endpoints", row.Addresses}, {"spec.target", "target.endpoints", !row.Folder}}
+		}},
 	}
 	for _, name := range members {
 		all = append(all, simple("members "+name, "spec.target.members", "target.members",

@@ -27,6 +27,8 @@ type following struct {
 	// of the table.
 	answer  func(*v1alpha1.EtcdBenchmark) string
 	details bool
+	// numbers: the table follows the answer.
+	numbers bool
 	// advice is how the user of the command sets the fields that texts name.
 	advice advice.Command
 	// given reports whether a flag is on the command line.

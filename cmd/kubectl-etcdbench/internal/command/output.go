@@ -197,7 +197,7 @@ func writeResult(out io.Writer, run *v1alpha1.EtcdBenchmark, report []byte, f fo
 	if f.details {
 		more = ""
 	}
-	if f.answer != nil {
+	if f.answer != nil && !f.numbers {
 		if err := render.WriteBrief(out, run, f.answer(run), more); err != nil || !f.details {
 			return err
 		}
@@ -205,7 +205,11 @@ func writeResult(out io.Writer, run *v1alpha1.EtcdBenchmark, report []byte, f fo
 	if f.details {
 		return writeTable(out, run, report)
 	}
-	return render.WriteShort(out, run, courseOf(report), more)
+	answer := ""
+	if f.answer != nil {
+		answer = f.answer(run)
+	}
+	return render.WriteShort(out, run, answer, courseOf(report), more)
 }
 
 // why returns the reason for the exit status, for output that has no table.
