@@ -191,7 +191,7 @@ func invalidPlan(err error) error {
 
 // createLoadJob adopts a Job that the operator created but did not record before a restart.
 func (r *EtcdBenchmarkReconciler) createLoadJob(ctx context.Context, run *v1alpha1.EtcdBenchmark) (*v1alpha1.JobReference, error) {
-	job, err := resources.LoadJob(run, r.ClientImage)
+	job, err := resources.LoadJob(run, r.ClientImage, r.MemberUser)
 	if err != nil {
 		return nil, invalidPlan(err)
 	}

@@ -24,7 +24,7 @@ const noPods = "the target is a list of addresses, and not pods or a Service"
 // run starts have samplers.
 func (r *EtcdBenchmarkReconciler) observeKubelets(ctx context.Context, o *lifecycle.Observed) error {
 	run, target := o.Run, o.Run.Spec.Target
-	if r.Kubelets == nil || run.Status.StartAt == nil || run.Status.CompletionTime != nil || target.Ephemeral != nil {
+	if r.Kubelets == nil || run.Status.StartAt == nil || run.Status.CompletionTime != nil || target.IsOwn() {
 		return nil
 	}
 	load := run.Resolved().Load

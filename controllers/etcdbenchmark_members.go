@@ -22,6 +22,9 @@ import (
 // observeMembers reads the Job of the run's own members, and their pods. That the Job is gone must be confirmed: the members
 // and their claims are deleted only then.
 func (r *EtcdBenchmarkReconciler) observeMembers(ctx context.Context, o *lifecycle.Observed) error {
+	if o.Run.Spec.Target.Disk != nil {
+		return r.observeVolumes(ctx, o)
+	}
 	if o.Members.Gone = o.Run.HasFinished() && r.sightings.has(o.Run, membersGone); o.Run.Spec.Target.Ephemeral == nil || o.Members.Gone {
 		return nil
 	}
@@ -43,12 +46,23 @@ func (r *EtcdBenchmarkReconciler) observeMembers(ctx context.Context, o *lifecyc
 		return err
 	}
 	if known == nil && !o.Run.HasFinished() && lifecycle.IsAdmitted(o.Run) {
-		o.Members.Volumes, err = r.keptVolumes(ctx, o.Run)
-		if o.Members.ClassUnread = apierrors.IsForbidden(err); err != nil && !o.Members.ClassUnread {
+		if err := r.observeVolumes(ctx, o); err != nil {
 			return err
 		}
 	}
 	return r.observeMemberPods(ctx, o)
+}
+
+// observeVolumes looks at the storage class of a run's volumes before they are created.
+func (r *EtcdBenchmarkReconciler) observeVolumes(ctx context.Context, o *lifecycle.Observed) (err error) {
+	if o.Run.Status.Job != nil || o.Run.HasFinished() || !lifecycle.IsAdmitted(o.Run) {
+		return nil
+	}
+	o.Members.Volumes, err = r.keptVolumes(ctx, o.Run.Spec.Target)
+	if o.Members.ClassUnread = apierrors.IsForbidden(err); o.Members.ClassUnread {
+		return nil
+	}
+	return err
 }
 
 // membersGone is the sighting that the API server has confirmed the end of the members' Job.
@@ -180,10 +194,10 @@ func (r *EtcdBenchmarkReconciler) newestMessage(ctx context.Context, namespace s
 // classOfDefault marks the storage class of claims without one.
 const classOfDefault = "storageclass.kubernetes.io/is-default-class"
 
-// keptVolumes says that the volumes of a run's members would outlive their claims; empty if not. In a namespaced
-// installation, the operator may not read storage classes.
-func (r *EtcdBenchmarkReconciler) keptVolumes(ctx context.Context, run *v1alpha1.EtcdBenchmark) (string, error) {
-	s := run.Spec.Target.Ephemeral.Storage
+// keptVolumes says that the volumes of a run's members, or of its client pods, would outlive their claims; empty if not. In a
+// namespaced installation, the operator may not read storage classes.
+func (r *EtcdBenchmarkReconciler) keptVolumes(ctx context.Context, t v1alpha1.Target) (string, error) {
+	s, field := storageOf(t)
 	if s == nil || s.VolumeClaim == nil {
 		return "", nil
 	}
@@ -191,7 +205,7 @@ func (r *EtcdBenchmarkReconciler) keptVolumes(ctx context.Context, run *v1alpha1
 	if name := s.VolumeClaim.StorageClassName; name != nil {
 		err := r.APIReader.Get(ctx, client.ObjectKey{Name: *name}, class)
 		if apierrors.IsNotFound(err) {
-			return fmt.Sprintf("The storage class %s does not exist: name another in spec.target.ephemeral.storage.volumeClaim.storageClassName.", *name), nil
+			return fmt.Sprintf("The storage class %s does not exist: name another in %s.volumeClaim.storageClassName.", *name, field), nil
 		}
 		if err != nil {
 			return "", err
@@ -208,13 +222,21 @@ func (r *EtcdBenchmarkReconciler) keptVolumes(ctx context.Context, run *v1alpha1
 			}
 		}
 		if class.Name == "" {
-			return "The cluster has no default storage class: name one in spec.target.ephemeral.storage.volumeClaim.storageClassName.", nil
+			return fmt.Sprintf("The cluster has no default storage class: name one in %s.volumeClaim.storageClassName.", field), nil
 		}
 	}
 	if p := class.ReclaimPolicy; p != nil && *p != corev1.PersistentVolumeReclaimDelete {
 		return fmt.Sprintf("The storage class %s keeps volumes after their claims (reclaimPolicy %s), and each run would leave some: use one with reclaimPolicy Delete.", class.Name, *p), nil
 	}
 	return "", nil
+}
+
+// storageOf is where a run's members, or its client pods, have their files, and the field that says so.
+func storageOf(t v1alpha1.Target) (*v1alpha1.MemberStorage, string) {
+	if t.Disk != nil {
+		return t.Disk.Storage, "spec.target.disk.storage"
+	}
+	return t.Ephemeral.Storage, "spec.target.ephemeral.storage"
 }
 
 // createMembers adopts the objects that the operator created but did not record before a restart.

@@ -243,7 +243,7 @@ func TestPodsAreAdmittedWhereRestrictedIsEnforced(t *testing.T) {
 		t.Fatal(err)
 	}
 	run.Status.Target = &v1alpha1.TargetStatus{Endpoints: []string{"etcd:2379"}}
-	load, loadErr := resources.LoadJob(run, "example.org/loadgen:v1")
+	load, loadErr := resources.LoadJob(run, "example.org/loadgen:v1", 65532)
 	cleanup, cleanupErr := resources.CleanupJob(run, "example.org/loadgen:v1", 0)
 	if err := errors.Join(loadErr, cleanupErr); err != nil {
 		t.Fatal(err)

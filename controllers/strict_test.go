@@ -103,7 +103,7 @@ func TestStrictModeAcceptsTheOperatorsJobs(t *testing.T) {
 		// The API server sets defaults and the UID.
 		s.must(s.api.Create(t.Context(), run, client.DryRunAll))
 		run.Status.Target = &v1alpha1.TargetStatus{Endpoints: run.Spec.Target.Endpoints}
-		load, loadErr := resources.LoadJob(run, "example.org/loadgen:v1")
+		load, loadErr := resources.LoadJob(run, "example.org/loadgen:v1", 65532)
 		cleanup, cleanupErr := resources.CleanupJob(run, "example.org/loadgen:v1", 0)
 		s.must(errors.Join(loadErr, cleanupErr))
 		all := []client.Object{load, cleanup}

@@ -56,11 +56,11 @@ func (b *EtcdBenchmark) UID8() string {
 
 // KeyPrefix returns the prefix under which every key of the run lies; a disk has no keys.
 func (b *EtcdBenchmark) KeyPrefix() string {
-	if b.Spec.Target.Disk != nil {
-		return ""
-	}
 	if p := b.Spec.Target.KeyPrefix; p != "" {
 		return p
+	}
+	if b.Spec.Target.Disk != nil {
+		return ""
 	}
 	return "etcdbench/" + b.UID8() + "/"
 }

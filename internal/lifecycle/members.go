@@ -99,6 +99,8 @@ func memberState(p Pod) string {
 func checkMembers(o Observed, now time.Time) *Problem {
 	known := o.status().Ephemeral
 	switch {
+	case o.spec().Target.Disk != nil && o.status().Job == nil && o.Members.Volumes != "":
+		return &Problem{v1alpha1.ReasonTargetUnhealthy, o.Members.Volumes}
 	case o.members() == nil || o.everyPod(Pod.HasWholeResult):
 		return nil
 	case known == nil && o.Members.Volumes != "":

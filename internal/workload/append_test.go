@@ -45,7 +45,7 @@ func TestALogHasOneClientPerPod(t *testing.T) {
 	} {
 		r := valid()
 		appendingTo(2300)(&r)
-		if change(&r); r.Check() == nil {
+		if change(&r); r.Check() == nil && r.CheckStore(spec.Disk) == nil {
 			t.Errorf("%s: wanted an error", name)
 		}
 	}

@@ -26,8 +26,9 @@ const (
 const planAnnotation = "etcdbench.dev/plan"
 
 // LoadJob returns the Job of the client pods. It is created once and never applied again. A pod that fails only fails
-// its index, so the other pods continue and report. All pods accept only the plan of PlanConfigMap.
-func LoadJob(run *v1alpha1.EtcdBenchmark, image string) (*batchv1.Job, error) {
+// its index, so the other pods continue and report. All pods accept only the plan of PlanConfigMap. user is the group of volumes
+// that the pods measure; 0 leaves it to the cluster.
+func LoadJob(run *v1alpha1.EtcdBenchmark, image string, user int64) (*batchv1.Job, error) {
 	_, encoded, err := planOf(run)
 	if err != nil {
 		return nil, err
@@ -52,7 +53,7 @@ func LoadJob(run *v1alpha1.EtcdBenchmark, image string) (*batchv1.Job, error) {
 					Labels:      podLabels(run, v1alpha1.ComponentLoad),
 					Annotations: podAnnotations(run, nil),
 				},
-				Spec: loadPod(run, image, encoded),
+				Spec: loadPod(run, image, encoded, user),
 			},
 		},
 	}, nil

@@ -20,7 +20,7 @@ const (
 	graceSeconds int64 = 60
 )
 
-func loadPod(run *v1alpha1.EtcdBenchmark, image string, encodedPlan []byte) corev1.PodSpec {
+func loadPod(run *v1alpha1.EtcdBenchmark, image string, encodedPlan []byte, user int64) corev1.PodSpec {
 	volumes := loadVolumes(run)
 	c := container(run, image, volumes)
 	c.Args = []string{onlyPlan(encodedPlan)}
@@ -34,7 +34,9 @@ func loadPod(run *v1alpha1.EtcdBenchmark, image string, encodedPlan []byte) core
 		TimeoutSeconds:   5,
 		FailureThreshold: 3,
 	}
-	return podSpec(run, c, volumes)
+	spec := podSpec(run, c, volumes)
+	addDisk(run, &spec, user)
+	return spec
 }
 
 func cleanupPod(run *v1alpha1.EtcdBenchmark, image string, encodedPlan []byte, podTimeout time.Duration) corev1.PodSpec {

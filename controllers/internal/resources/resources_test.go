@@ -33,7 +33,7 @@ func newRun() *v1alpha1.EtcdBenchmark {
 
 func loadJob(t *testing.T, run *v1alpha1.EtcdBenchmark) *batchv1.Job {
 	t.Helper()
-	job, err := LoadJob(run, image)
+	job, err := LoadJob(run, image, 65532)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -279,7 +279,7 @@ func TestPodsTakeOnePlan(t *testing.T) {
 		t.Error("runs on other addresses take the same plan")
 	}
 	elsewhere.Status.Target = nil
-	if _, err := LoadJob(elsewhere, image); err == nil {
+	if _, err := LoadJob(elsewhere, image, 65532); err == nil {
 		t.Error("wanted no pods without a plan")
 	}
 }
@@ -299,7 +299,7 @@ func TestPodSettings(t *testing.T) {
 			{TopologyKey: "zone"},
 		},
 	}
-	for _, pod := range []corev1.PodSpec{loadJob(t, run).Spec.Template.Spec, loadPod(run, image, nil)} {
+	for _, pod := range []corev1.PodSpec{loadJob(t, run).Spec.Template.Spec, loadPod(run, image, nil, 0)} {
 		got := &v1alpha1.PodSettings{
 			Resources: &pod.Containers[0].Resources, NodeSelector: pod.NodeSelector, Tolerations: pod.Tolerations,
 			Affinity: pod.Affinity, ImagePullSecrets: pod.ImagePullSecrets, TopologySpreadConstraints: pod.TopologySpreadConstraints,

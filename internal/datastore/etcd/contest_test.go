@@ -290,14 +290,14 @@ func TestAHandOffIsFromThePreviousHolder(t *testing.T) {
 				do(t, next, giveUp)
 				return won, freed
 			}
-			if won, freed := succeed(first, second); won.Freed != min(freed.Received, won.Received) && won.Freed != won.Received {
-				t.Errorf("the next had the name at %d, which was released at %d; the response has %d", won.Received, freed.Received, won.Freed)
+			if won, freed := succeed(first, second); won.InnerSince != min(freed.Received, won.Received) && won.InnerSince != won.Received {
+				t.Errorf("the next had the name at %d, which was released at %d; the response has %d", won.Received, freed.Received, won.InnerSince)
 			}
-			if won, _ := succeed(first, foreign); won.Freed != 0 {
-				t.Errorf("a hand-off from another pod at %d", won.Freed)
+			if won, _ := succeed(first, foreign); won.InnerSince != 0 {
+				t.Errorf("a hand-off from another pod at %d", won.InnerSince)
 			}
-			if won := do(t, second, win); won.Freed != 0 {
-				t.Errorf("a hand-off at %d to a client that did not wait", won.Freed)
+			if won := do(t, second, win); won.InnerSince != 0 {
+				t.Errorf("a hand-off at %d to a client that did not wait", won.InnerSince)
 			}
 			do(t, second, giveUp)
 		})

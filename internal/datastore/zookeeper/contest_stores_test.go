@@ -125,7 +125,7 @@ func TestALockHasOneHolder(t *testing.T) {
 	// The session of both carries out the watch before the release.
 	await(t, bounded(t), func() bool { return watches() > before })
 	release(first, "")
-	if resp := <-won; resp.Code != "" || resp.Freed == 0 {
+	if resp := <-won; resp.Code != "" || resp.InnerSince == 0 {
 		t.Errorf("wanted the lock from another client of this pod, found %+v", resp)
 	}
 	// The session of the first client carries the third one, too.

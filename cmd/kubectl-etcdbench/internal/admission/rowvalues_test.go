@@ -148,6 +148,8 @@ func sharing(transports []string) (all []value) {
 					{"spec.load.transport", "load.transport", slices.ContainsFunc(transport.Workloads(), func(v spec.Variant) bool { return variants[v] == bases[d] })},
 					{"spec.load.transport", "load.transport", transport.AnyMembers()},
 					{"spec.load.clients", "load.clients", connections == "2" || row.Multiplexed && transport.Multiplexed()},
+					// A folder has one connection for each pod.
+					{"spec.load.connections", "load.connections", connections == "1" || !row.Folder},
 				}
 			}})
 		}
