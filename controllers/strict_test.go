@@ -107,6 +107,12 @@ func TestStrictModeAcceptsTheOperatorsJobs(t *testing.T) {
 		cleanup, cleanupErr := resources.CleanupJob(run, "example.org/loadgen:v1", 0)
 		s.must(errors.Join(loadErr, cleanupErr))
 		all := []client.Object{load, cleanup}
+		measuring := newRun(s.run.Namespace, "disk-"+name, withDisk(&v1alpha1.MemberStorage{VolumeClaim: &v1alpha1.MemberVolumeClaim{}}))
+		s.must(s.api.Create(s.t.Context(), measuring, client.DryRunAll))
+		measuring.Status.Target = &v1alpha1.TargetStatus{}
+		disk, err := resources.LoadJob(measuring, "example.org/loadgen:v1", 65532)
+		s.must(err)
+		all = append(all, disk)
 		for store, settings := range map[spec.Datastore]map[string]v1alpha1.MemberSetting{
 			spec.Etcd: {"snapshot-count": "5"}, spec.ZooKeeper: {"snapCount": "5", "jvmFlags": "-Xms1g -Xmx1g"}, spec.Consul: {"performance.raft_multiplier": "1"},
 		} {
