@@ -140,12 +140,15 @@ func highestRate(r spec.Rate) int64 {
 }
 
 func capMembers(o Observed) *Problem {
+	if d := o.spec().Target.Disk; d != nil {
+		return capStorage(o, d.Storage, "spec.target.disk.storage")
+	}
 	t := o.members()
 	if t == nil {
 		return nil
 	}
 	matches := func(p ImagePattern) bool { return p.matches(t.Image) }
-	limit, bytes := o.Caps.MembersPerRun, storageBytes(t.Storage)
+	limit := o.Caps.MembersPerRun
 	switch {
 	case len(o.Caps.MemberImages) == 0:
 		return exceeded("allows no images for spec.target.ephemeral (--member-images), so runs cannot have members of their own. Choose another target, or ask the operator's administrator to allow images.")
@@ -153,11 +156,18 @@ func capMembers(o Observed) *Problem {
 		return exceeded("does not allow the image %s for spec.target.ephemeral. It allows %s (--member-images).", t.Image, o.Caps.MemberImages)
 	case limit > 0 && int64(t.Replicas) > limit:
 		return exceeded("allows at most %d members per run (--max-members-per-run), and spec.target.ephemeral.replicas is %d. Lower it.", limit, t.Replicas)
-	case o.Caps.MemberStorageBytes > 0 && bytes == 0:
-		return exceeded("allows at most %s of storage per member (--max-member-storage). Set a size in spec.target.ephemeral.storage.", text.Bytes(float64(o.Caps.MemberStorageBytes)))
-	case o.Caps.MemberStorageBytes > 0 && bytes > o.Caps.MemberStorageBytes:
-		return exceeded("allows at most %s of storage per member (--max-member-storage), and spec.target.ephemeral.storage has %s. Lower it.",
-			text.Bytes(float64(o.Caps.MemberStorageBytes)), text.Bytes(float64(bytes)))
+	}
+	return capStorage(o, t.Storage, "spec.target.ephemeral.storage")
+}
+
+// capStorage limits the storage of each member, and of each disk to measure.
+func capStorage(o Observed, s *v1alpha1.MemberStorage, field string) *Problem {
+	most, bytes := o.Caps.MemberStorageBytes, storageBytes(s)
+	switch {
+	case most > 0 && bytes == 0:
+		return exceeded("allows at most %s of storage per member (--max-member-storage). Set a size in %s.", text.Bytes(float64(most)), field)
+	case most > 0 && bytes > most:
+		return exceeded("allows at most %s of storage per member (--max-member-storage), and %s has %s. Lower it.", text.Bytes(float64(most)), field, text.Bytes(float64(bytes)))
 	}
 	return nil
 }

@@ -70,6 +70,9 @@ func (t *tool) checkedHere(f *runFlags, m *manifest.Manifest, s *v1alpha1.EtcdBe
 
 // checkTargets refuses targets that would be the same on this machine.
 func (f *runFlags) checkTargets(targets []v1alpha1.SuiteTarget) error {
+	if slices.ContainsFunc(targets, func(t v1alpha1.SuiteTarget) bool { return t.Target.Disk != nil }) {
+		return errors.New("a suite of disks compares the volumes of a cluster: run it in a cluster, or measure each folder with kubectl etcdbench disk --path FOLDER")
+	}
 	described := func(t v1alpha1.SuiteTarget) bool { return t.Target.Ephemeral != nil }
 	switch n, equal := len(targets), !f.differ(targets); {
 	case n < 2 || !equal:

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -144,6 +145,12 @@ func TestSamplesOfSuitesRun(t *testing.T) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			var s v1alpha1.EtcdBenchmarkSuite
 			readSample(t, file, &s)
+			if s.Spec.Targets[0].Target.Disk != nil {
+				if c := ended(t, "run", "--local", "-f", file); c.status != exitFailed || !strings.Contains(c.err, "disk --path") {
+					t.Errorf("a suite of disks needs a cluster: status %d, %s", c.status, c.err)
+				}
+				return
+			}
 			ranSmall(t, s, cluster.Endpoints)
 		})
 	}
