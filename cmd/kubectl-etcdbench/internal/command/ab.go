@@ -19,14 +19,14 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
-const abExample = `  # Is the etcd of this branch slower than that of main? The result is a comment for the pull request
+const abExample = `  # Is this branch's etcd slower than main's? comment.md is for the pull request
   kubectl etcdbench ab ./etcd-main ./etcd-branch --data-dir /var/tmp -o table -o md=comment.md
 
   # Three members, and changes of 3 %
   kubectl etcdbench ab ./etcd-base ./etcd-new --members 3 --tolerance 3 --rounds 10
 
   # The same of two images, in the cluster of the current context
-  kubectl etcdbench ab gcr.io/etcd-development/etcd:v3.6.16 gcr.io/etcd-development/etcd:v3.7.3 --images`
+  kubectl etcdbench ab example.org/etcd:v3.6.16 example.org/etcd:v3.7.3 --images`
 
 const abHelp = `Says whether the second etcd is slower than the first. Each run starts fresh members of one of
 them, on this machine, and deletes them with their data. Both take their turn in each round:
