@@ -3,8 +3,8 @@ package spec
 // Mixed reads or writes one key with each request. The keys are written before
 // the run starts.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.readLimit) || has(self.inTransaction) && self.inTransaction",message="is only for inTransaction: true, as in etcd's txn-mixed: set that or remove readLimit",fieldPath=".readLimit"
-// +kubebuilder:validation:XValidation:rule="!has(self.readLimit) || self.readLimit * (self.keys.sizeBytes + self.values.sizeBytes + 320) <= 50331648",message="a read would return more than 48 MiB: lower readLimit or values.sizeBytes",fieldPath=".readLimit"
+// +kubebuilder:validation:XValidation:rule="!has(self.readLimit) || has(self.inTransaction) && self.inTransaction",message="needs inTransaction: true",fieldPath=".readLimit"
+// +kubebuilder:validation:XValidation:rule="!has(self.readLimit) || self.readLimit * (self.keys.sizeBytes + self.values.sizeBytes + 320) <= 50331648",message="would return more than 48 MiB: lower it or values.sizeBytes",fieldPath=".readLimit"
 type Mixed struct {
 	// readPercent is the share of requests that are reads, in percent. The others
 	// are writes.

@@ -54,15 +54,14 @@ type Values struct {
 	// +kubebuilder:validation:Minimum=0
 	SizeBytes int32 `json:"sizeBytes"`
 
-	// content is Random (bytes that cannot be compressed), Zero (zero bytes),
-	// Compressible (both alternate) or Pod (a Pod as API servers store it; below
-	// 3,200 bytes its beginning). Default Random.
+	// content is Random (bytes that do not compress), Zero, Compressible (both
+	// alternate) or Pod (as API servers store it). Default Random.
 	//
 	// +optional
 	// +kubebuilder:default=Random
 	Content Content `json:"content,omitempty"`
 
-	// randomPercent is the share of random bytes. Required by content Compressible.
+	// randomPercent is the share of random bytes of content Compressible.
 	//
 	// +optional
 	// +kubebuilder:validation:Minimum=1

@@ -3,6 +3,7 @@ package render
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
@@ -36,7 +37,8 @@ var perfdashPercentiles = []struct {
 }
 
 // Perfdash returns the latency, in milliseconds, and the throughput of each kind of request of b, in the format of
-// Kubernetes's perfdash and with the labels of etcd's own benchmark. Events have only latencies. Results that cannot be
+// Kubernetes's perfdash and with the labels of etcd's own benchmark, and then the figures of each member under the names that
+// clusterloader2's test of etcd gives them. Events have only latencies. Results that cannot be
 // compared with others have extra labels, which put them into their own graph: see perfdashLabels. A run without a
 // summary has no items.
 func Perfdash(b *v1alpha1.EtcdBenchmark) ([]byte, error) {
@@ -50,6 +52,9 @@ func Perfdash(b *v1alpha1.EtcdBenchmark) ([]byte, error) {
 				r.DataItems = append(r.DataItems, perfdashThroughput(op, perfdashLabels(b, op)))
 			}
 		}
+		for i, m := range s.Members {
+			r.DataItems = append(r.DataItems, perfdashMember(b, i, m)...)
+		}
 	}
 	data, err := json.MarshalIndent(r, "", "  ")
 	return append(data, '\n'), err
@@ -59,8 +64,17 @@ func Perfdash(b *v1alpha1.EtcdBenchmark) ([]byte, error) {
 // result, a client that was the limit, failed requests (which no latency includes), another transport or another
 // datastore.
 func perfdashLabels(b *v1alpha1.EtcdBenchmark, op v1alpha1.OperationSummary) map[string]string {
-	s := b.Status.Summary
-	labels := map[string]string{"Operation": perfdashName(b, op.Operation)}
+	labels := perfdashRunLabels(b)
+	labels["Operation"] = perfdashName(b, op.Operation)
+	if failuresReachP99(op) {
+		labels["Failed"] = "true"
+	}
+	return labels
+}
+
+// perfdashRunLabels are the reasons that hold for the whole run.
+func perfdashRunLabels(b *v1alpha1.EtcdBenchmark) map[string]string {
+	s, labels := b.Status.Summary, map[string]string{}
 	mark := func(name string, isSo bool) {
 		if isSo {
 			labels[name] = "true"
@@ -68,7 +82,6 @@ func perfdashLabels(b *v1alpha1.EtcdBenchmark, op v1alpha1.OperationSummary) map
 	}
 	mark("Partial", s.Partial)
 	mark("ClientBound", s.Validity != nil && s.Validity.Verdict == v1alpha1.ValidityClientBound)
-	mark("Failed", failuresReachP99(op))
 	if s.Transport != spec.TransportClient {
 		labels["Transport"] = string(s.Transport)
 	}
@@ -76,6 +89,36 @@ func perfdashLabels(b *v1alpha1.EtcdBenchmark, op v1alpha1.OperationSummary) map
 		labels["Datastore"] = string(store)
 	}
 	return labels
+}
+
+// perfdashMember are the figures of a member that are known. Members are numbered, because their names can change from run to
+// run.
+func perfdashMember(b *v1alpha1.EtcdBenchmark, number int, m v1alpha1.MemberSummary) (items []perfdashItem) {
+	add := func(metric, unit string, data map[string]float64) {
+		labels := perfdashRunLabels(b)
+		labels["Metric"], labels["Member"] = metric, strconv.Itoa(number)
+		items = append(items, perfdashItem{Data: data, Labels: labels, Unit: unit})
+	}
+	for _, timer := range []struct {
+		metric string
+		of     *v1alpha1.MemberDuration
+	}{{"EtcdWalFsyncDuration", m.WALFsync}, {"EtcdBackendCommitDuration", m.BackendCommit}} {
+		if timer.of == nil || len(timer.of.EstimatesMicroseconds) < len(perfdashPercentiles) {
+			continue
+		}
+		data := map[string]float64{}
+		for i, p := range perfdashPercentiles {
+			data[p.name] = float64(timer.of.EstimatesMicroseconds[i]) / 1e6
+		}
+		add(timer.metric, "s", data)
+	}
+	if m.BackendCommit != nil && m.SampledMicroseconds > 0 {
+		add("EtcdWriteThroughput", "ops/s", map[string]float64{"BackendCommitRate": float64(m.BackendCommit.Count) / float64(m.SampledMicroseconds) * 1e6})
+	}
+	if m.MemoryBytes != nil {
+		add("EtcdMemory", "MiB", map[string]float64{"Max": float64(*m.MemoryBytes) / (1 << 20)})
+	}
+	return items
 }
 
 // failuresReachP99 reports whether the p99 would be that of a failed request, if failed requests ranked above all

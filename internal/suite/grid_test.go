@@ -52,8 +52,10 @@ func TestGridsOfSuites(t *testing.T) {
 
 func TestSuitesWithoutAGrid(t *testing.T) {
 	for name, change := range map[string]func(*v1alpha1.EtcdBenchmarkSuite){
-		"another number":       func(s *v1alpha1.EtcdBenchmarkSuite) { s.Spec.Loads[0].Load.Seed = 9 },
-		"a text":               func(s *v1alpha1.EtcdBenchmarkSuite) { s.Spec.Workloads[1].Workload.Put.Values.Content = spec.ContentZero },
+		"another number": func(s *v1alpha1.EtcdBenchmarkSuite) { s.Spec.Loads[0].Load.Seed = 9 },
+		"a text": func(s *v1alpha1.EtcdBenchmarkSuite) {
+			s.Spec.Workloads[1].Workload.Put.Values.Content = spec.ContentZero
+		},
 		"one entry":            func(s *v1alpha1.EtcdBenchmarkSuite) { s.Spec.Workloads = s.Spec.Workloads[:1] },
 		"four cells":           func(s *v1alpha1.EtcdBenchmarkSuite) { s.Spec.Loads = s.Spec.Loads[:2] },
 		"the same number":      func(s *v1alpha1.EtcdBenchmarkSuite) { s.Spec.Loads[1] = s.Spec.Loads[0] },
