@@ -6,9 +6,12 @@ import (
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/suite"
 )
 
 // perfdashVersion is the version of the format that Kubernetes's perfdash reads.
@@ -54,6 +57,49 @@ func Perfdash(b *v1alpha1.EtcdBenchmark) ([]byte, error) {
 		}
 		for i, m := range s.Members {
 			r.DataItems = append(r.DataItems, perfdashMember(b, i, m)...)
+		}
+	}
+	data, err := json.MarshalIndent(r, "", "  ")
+	return append(data, '\n'), err
+}
+
+// PerfdashSuite returns the means of each cell's rounds, with the cell as a label: latency, throughput, and the resident memory
+// of a member. A cell whose numbers cannot be compared has the label Invalid.
+func PerfdashSuite(s *v1alpha1.EtcdBenchmarkSuite) ([]byte, error) {
+	r := perfdashResult{Version: perfdashVersion, DataItems: []perfdashItem{}}
+	for _, c := range suite.Cells(s) {
+		results := cellResults(s, c.Name)
+		add := func(operation, metric, unit string, data map[string]float64) {
+			labels := map[string]string{"Cell": c.Name}
+			for name, value := range map[string]string{"Operation": operation, "Metric": metric, "Invalid": strings.TrimSpace(caveat(s, c.Name))} {
+				if value != "" {
+					labels[name] = value
+				}
+			}
+			r.DataItems = append(r.DataItems, perfdashItem{Data: data, Labels: labels, Unit: unit})
+		}
+		memory := 0.0
+		for i, result := range results {
+			memory += (float64(result.ServerMemoryBytes) - memory) / float64(i+1)
+		}
+		run := suite.Planned{Cell: c}.Run(s)
+		for _, op := range meanSummary(results).Operations {
+			name := perfdashName(run, op.Operation)
+			latency := map[string]float64{}
+			for _, p := range perfdashPercentiles {
+				if all := latencies(results, op.Operation, func(o v1alpha1.SuiteOperation) int64 { return suite.Micros(o, p.statistic) }); len(all) > 0 {
+					latency[p.name] = stat.Mean(all, nil) / 1000
+				}
+			}
+			if len(latency) > 0 {
+				add(name, "", "ms", latency)
+			}
+			if !op.Operation.IsEvent() {
+				add(name, "Throughput", "1/s", map[string]float64{"Average": op.ThroughputPerSecond.Float64()})
+			}
+		}
+		if memory > 0 {
+			add("", "Memory", "MB", map[string]float64{"Average": memory / 1e6})
 		}
 	}
 	data, err := json.MarshalIndent(r, "", "  ")
