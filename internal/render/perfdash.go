@@ -41,9 +41,8 @@ var perfdashPercentiles = []struct {
 
 // Perfdash returns the latency, in milliseconds, and the throughput of each kind of request of b, in the format of
 // Kubernetes's perfdash and with the labels of etcd's own benchmark, and then the figures of each member under the names that
-// clusterloader2's test of etcd gives them. Events have only latencies. Results that cannot be
-// compared with others have extra labels, which put them into their own graph: see perfdashLabels. A run without a
-// summary has no items.
+// clusterloader2's test of etcd gives them. Events have only latencies. Results that cannot be compared with others have
+// extra labels, which put them into their own graph: see perfdashLabels. A run without a summary has no items.
 func Perfdash(b *v1alpha1.EtcdBenchmark) ([]byte, error) {
 	r := perfdashResult{Version: perfdashVersion, DataItems: []perfdashItem{}}
 	if s := b.Status.Summary; s != nil {
@@ -64,8 +63,9 @@ func Perfdash(b *v1alpha1.EtcdBenchmark) ([]byte, error) {
 }
 
 // PerfdashSuite returns the means of each cell's rounds, with the cell as a label: latency, throughput, and the resident memory
-// of a member. A cell whose numbers cannot be compared has the label Invalid.
-func PerfdashSuite(s *v1alpha1.EtcdBenchmarkSuite) ([]byte, error) {
+// of a member. A cell whose numbers cannot be compared has the label Invalid. If the run of its last round is among runs, the
+// figures of that run's members follow.
+func PerfdashSuite(s *v1alpha1.EtcdBenchmarkSuite, runs []*v1alpha1.EtcdBenchmark) ([]byte, error) {
 	r := perfdashResult{Version: perfdashVersion, DataItems: []perfdashItem{}}
 	for _, c := range suite.Cells(s) {
 		results := cellResults(s, c.Name)
@@ -101,9 +101,28 @@ func PerfdashSuite(s *v1alpha1.EtcdBenchmarkSuite) ([]byte, error) {
 		if memory > 0 {
 			add("", "Memory", "MB", map[string]float64{"Average": memory / 1e6})
 		}
+		r.DataItems = append(r.DataItems, perfdashMembersOf(c.Name, results, runs)...)
 	}
 	data, err := json.MarshalIndent(r, "", "  ")
 	return append(data, '\n'), err
+}
+
+// perfdashMembersOf are the figures of the members in the last of some results whose run is known.
+func perfdashMembersOf(cell string, results []v1alpha1.SuiteResult, runs []*v1alpha1.EtcdBenchmark) (items []perfdashItem) {
+	for _, r := range slices.Backward(results) {
+		i := slices.IndexFunc(runs, func(b *v1alpha1.EtcdBenchmark) bool { return b != nil && b.Name == r.Name && b.Status.Summary != nil })
+		if i < 0 {
+			continue
+		}
+		for number, m := range runs[i].Status.Summary.Members {
+			items = append(items, perfdashMember(runs[i], number, m)...)
+		}
+		for _, item := range items {
+			item.Labels["Cell"] = cell
+		}
+		return items
+	}
+	return nil
 }
 
 // perfdashLabels name the operation and all reasons why the result cannot be compared with other runs: a partial

@@ -78,7 +78,7 @@ var forms = []form{
 	{name: outputYAML, write: whole(marshalYAML), writeSuite: writeSuiteYAML},
 	{name: "archive", make: (*report.Document).Marshal},
 	formHTML, formMarkdown, formCSV, formJUnit, formHeatmaps,
-	{name: "perfdash", write: whole(render.Perfdash), writeSuite: writeSuitePerfdash},
+	{name: "perfdash", make: report.Perfdash},
 	{name: outputLines},
 }
 
@@ -264,13 +264,4 @@ func shownRun(run *v1alpha1.EtcdBenchmark) *v1alpha1.EtcdBenchmark {
 
 func marshalYAML(run *v1alpha1.EtcdBenchmark) ([]byte, error) {
 	return yaml.Marshal(shownRun(run))
-}
-
-func writeSuitePerfdash(out io.Writer, s *v1alpha1.EtcdBenchmarkSuite) error {
-	data, err := render.PerfdashSuite(s)
-	if err != nil {
-		return err
-	}
-	_, err = out.Write(data)
-	return err
 }
