@@ -42,7 +42,10 @@ func RWHeatmaps(d *Document) ([]byte, error) {
 		if c.Workload.Workload.Mixed == nil {
 			return nil, fmt.Errorf("rw-heatmaps: wanted workloads of type Mixed, found %s in the cell %s: use -o csv", c.Workload.Workload.Type, c.Name)
 		}
-		rows = append(rows, heatmapRowOf(s, c))
+		row := heatmapRowOf(s, c)
+		if rows = append(rows, row); lacksOperation(row, c.Workload.Workload.Mixed.ReadPercent) {
+			return nil, fmt.Errorf("rw-heatmaps: wanted reads and puts of the cell %s, found only one of them: a suite of more than 250 runs keeps no more; lower rounds or split it", c.Name)
+		}
 	}
 	slices.SortStableFunc(rows, func(a, b heatmapRow) int {
 		return cmp.Or(cmp.Compare(a.ratio, b.ratio), cmp.Compare(a.valueLength, b.valueLength), cmp.Compare(a.connections, b.connections))
@@ -72,6 +75,15 @@ func writeHeatmapRows(rows []heatmapRow, rounds int, parameters string) ([]byte,
 		return nil, fmt.Errorf("writing the file of rw-heatmaps: %w", err)
 	}
 	return out.Bytes(), nil
+}
+
+// lacksOperation reports whether a mixture has no reads or no puts in any round, but has the other.
+func lacksOperation(row heatmapRow, readPercent int32) bool {
+	var sum readsAndPuts
+	for _, v := range row.rates {
+		sum.reads, sum.puts = sum.reads+v.reads, sum.puts+v.puts
+	}
+	return readPercent > 0 && readPercent < 100 && (sum.reads == 0) != (sum.puts == 0)
 }
 
 // mostReads stands for a ratio without a put.
