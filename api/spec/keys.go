@@ -71,8 +71,7 @@ type Keys struct {
 // proportional to 1 / r^exponent. The seed decides which key has which rank.
 // Ranks are scattered over the keys.
 type Zipf struct {
-	// exponent is a decimal from 0.001 (nearly even) to 10. At 1 the second key
-	// is taken half as often as the first. Default "0.99".
+	// exponent is a decimal from 0.001 (nearly even) to 10. Default "0.99".
 	//
 	// +optional
 	// +kubebuilder:default="0.99"

@@ -2,6 +2,9 @@ package spec
 
 // Mixed reads or writes one key with each request. The keys are written before
 // the run starts.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.readLimit) || has(self.inTransaction) && self.inTransaction",message="needs inTransaction: true",fieldPath=".readLimit"
+// +kubebuilder:validation:XValidation:rule="!has(self.readLimit) || self.readLimit * (self.keys.sizeBytes + self.values.sizeBytes + 320) <= 50331648",message="would return more than 48 MiB: lower it or values.sizeBytes",fieldPath=".readLimit"
 type Mixed struct {
 	// readPercent is the share of requests that are reads, in percent. The others
 	// are writes.
@@ -17,6 +20,14 @@ type Mixed struct {
 	//
 	// +optional
 	InTransaction bool `json:"inTransaction,omitempty"`
+
+	// readLimit makes a read cover all keys. At most so many are returned, and etcd
+	// counts the others. Absent: a read is of one key.
+	//
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000
+	ReadLimit *int64 `json:"readLimit,omitempty"`
 
 	// consistency of the reads, as for Range. Default Linearizable.
 	//

@@ -308,7 +308,7 @@ var stores = map[Datastore]Store{
 			RPCAuth, RPCServer,
 		},
 		Transports:    []Transport{TransportClient},
-		Workloads:     []Variant{VariantPut, VariantRangeWhole, VariantMixed, VariantDelete, VariantTxnPuts, VariantTxnCompareAndSwap, VariantLock, VariantElection},
+		Workloads:     []Variant{VariantPut, VariantRangeWhole, VariantMixed, VariantDelete, VariantTxnPuts, VariantTxnCompareAndSwap, VariantLock, VariantElection, VariantFetchFragmented, VariantFetchBlob},
 		Consistencies: []Consistency{Serializable, SyncRead},
 		// A server keeps every znode in memory, and rejects requests above 1 MiB. A znode can be created only once.
 		Keys: KeyLimits{
@@ -333,10 +333,8 @@ var stores = map[Datastore]Store{
 			RPCAgentSelf, RPCAgentMetrics,
 		},
 		Transports: []Transport{TransportClient},
-		Workloads: []Variant{
-			VariantPut, VariantRangeWhole, VariantMixed, VariantDelete, VariantTxnPuts, VariantTxnCompareAndSwap,
-			VariantLock, VariantElection, VariantLeaseGrant, VariantLeaseKeepAlive, VariantLeaseRevoke,
-		},
+		Workloads: append(fetches, VariantPut, VariantRangeWhole, VariantMixed, VariantDelete, VariantTxnPuts, VariantTxnCompareAndSwap,
+			VariantLock, VariantElection, VariantLeaseGrant, VariantLeaseKeepAlive, VariantLeaseRevoke),
 		Consistencies: []Consistency{Linearizable, Leader, Serializable},
 		// A server keeps every key in memory, and rejects values above 512 KiB. A transaction has one operation beside the puts.
 		Keys: KeyLimits{

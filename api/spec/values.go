@@ -2,7 +2,7 @@ package spec
 
 // Content is what values are made of.
 //
-// +kubebuilder:validation:Enum=Random;Zero;Compressible
+// +kubebuilder:validation:Enum=Random;Zero;Compressible;Pod
 type Content string
 
 // The contents of values.
@@ -13,6 +13,9 @@ const (
 	ContentZero Content = "Zero"
 	// ContentCompressible alternates random bytes and runs of zero bytes.
 	ContentCompressible Content = "Compressible"
+	// ContentPod is a Pod as an API server stores it. IDs and texts differ from
+	// value to value.
+	ContentPod Content = "Pod"
 )
 
 // SizeDistribution is how the lengths of values differ.
@@ -43,24 +46,22 @@ const MaxRequestBytes = 10_480_000
 // +kubebuilder:validation:XValidation:rule="!has(self.minSizeBytes) || self.minSizeBytes <= self.sizeBytes",messageExpression="'must be at most sizeBytes (%d, default 256), found %d: lower it or raise sizeBytes'.format([self.sizeBytes, self.minSizeBytes])",fieldPath=".minSizeBytes"
 // +kubebuilder:validation:XValidation:rule="self.sizeDistribution != 'LogUniform' || has(self.minSizeBytes) && self.minSizeBytes >= 1",message="must be at least 1 for sizeDistribution LogUniform, which doubles from it: for example 64",fieldPath=".minSizeBytes"
 type Values struct {
-	// sizeBytes is the length of a value, with minSizeBytes of the longest one. At
-	// most 10,480,000; above 1,568,000, raise etcd's --max-request-bytes. Default
-	// 256.
+	// sizeBytes is the length of a value, with minSizeBytes of the longest one.
+	// Above 1,568,000, raise etcd's --max-request-bytes. Default 256.
 	//
 	// +optional
 	// +kubebuilder:default=256
 	// +kubebuilder:validation:Minimum=0
 	SizeBytes int32 `json:"sizeBytes"`
 
-	// content is Random (bytes that cannot be compressed), Zero (zero bytes) or
-	// Compressible (both alternate). Default Random.
+	// content is Random (bytes that do not compress), Zero, Compressible (both
+	// alternate) or Pod (as API servers store it). Default Random.
 	//
 	// +optional
 	// +kubebuilder:default=Random
 	Content Content `json:"content,omitempty"`
 
-	// randomPercent is the share of random bytes, which compression leaves.
-	// Required by content Compressible.
+	// randomPercent is the share of random bytes of content Compressible.
 	//
 	// +optional
 	// +kubebuilder:validation:Minimum=1
@@ -74,7 +75,7 @@ type Values struct {
 	MinSizeBytes *int32 `json:"minSizeBytes,omitempty"`
 
 	// sizeDistribution of lengths is Uniform, or LogUniform: each doubling has the
-	// same probability, so most values are short. Default Uniform.
+	// same probability. Default Uniform.
 	//
 	// +optional
 	// +kubebuilder:default=Uniform

@@ -15,6 +15,8 @@ func TestAdmissionAcceptsFetch(t *testing.T) {
 		"the largest blob":   fetchWith(edit{"spec.workload.fetch", `{layout: Blob, parametersPerProcess: 10000, parameterBytes: 150}`}),
 		"over Fast":          fetchWith(edit{"spec.load.transport", `Fast`}),
 		"over JSON":          fetchWith(edit{"spec.load.transport", `JSON`}),
+		"from ZooKeeper":     fetchWith(edit{"spec.target", zooKeeper}, edit{"spec.workload.fetch", `{layout: Blob, parametersPerProcess: 10000, parameterBytes: 100}`}),
+		"from Consul":        fetchWith(edit{"spec.target.datastore", `Consul`}, edit{"spec.workload.fetch", `{layout: Tree}`}),
 	} {
 		t.Run(name, func(t *testing.T) { wantTaken(t, edits...) })
 	}
@@ -39,6 +41,9 @@ func TestAdmissionRejectsFetch(t *testing.T) {
 		"too many keys":                    {"fetch.parameters: Invalid value: must be Shared for 1000000 processes", fetchWith(edit{"spec.workload.fetch", `{connect: Before, parameters: Own, parametersPerProcess: 1001}`}, edit{"spec.load.clients", `1000000`})},
 		"a ramp longer than the run":       {"spec.timeoutSeconds: Invalid value: must be greater than workload.fetch.rampSeconds (600)", fetchWith(edit{"spec.workload.fetch", `{rampSeconds: 600}`})},
 		"reads of another store":           {"spec.workload: Invalid value: consistency must be Linearizable or Serializable", fetchWith(edit{"spec.workload.fetch", `{consistency: SyncRead}`})},
+		"a layout that ZooKeeper lacks":    {"Fetch with layout Fragmented or Blob for target.datastore ZooKeeper, found type Fetch with layout Tree", fetchWith(edit{"spec.target", zooKeeper}, edit{"spec.workload.fetch", `{layout: Tree}`})},
+		"a blob above ZooKeeper's limit":   {"values of at most 1000000 bytes", fetchWith(edit{"spec.target", zooKeeper}, edit{"spec.workload.fetch", `{layout: Blob, parametersPerProcess: 10000, parameterBytes: 101}`})},
+		"more keys than Consul's memory":   {"at most 10000000 keys", fetchWith(edit{"spec.target.datastore", `Consul`}, edit{"spec.workload.fetch", `{connect: Before, parameters: Own, parametersPerProcess: 1001}`}, edit{"spec.load", `{clients: 10000, connections: 10000}`})},
 		"an operation that it lacks":       {"objectives", fetchWith(edit{"spec.objectives", `[{name: a, type: Latency, latency: {operation: Range, statistic: P99, maxMicroseconds: 1}}]`})},
 		"another workload without a bound": {"spec.load: Invalid value: set load.requests or load.durationSeconds, or neither with load.rate.stages: found neither", []edit{{"spec.load", `{}`}}},
 	} {

@@ -293,6 +293,13 @@ type MemberDuration struct {
 	//
 	// +optional
 	P99AtMostMicroseconds *int64 `json:"p99AtMostMicroseconds,omitempty"`
+
+	// estimatesMicroseconds are p50, p90 and p99 as Prometheus estimates them.
+	//
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=3
+	EstimatesMicroseconds []int64 `json:"estimatesMicroseconds,omitempty"`
 }
 
 // MemberPing has the times of network pings from client pod 0 to a member.

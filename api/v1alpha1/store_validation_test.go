@@ -30,7 +30,7 @@ func TestAdmissionAcceptsZooKeeper(t *testing.T) {
 // Settings that ZooKeeper does not support are refused, and the message names the field.
 func TestAdmissionRejectsForZooKeeper(t *testing.T) {
 	for name, tc := range map[string]struct{ field, value, want string }{
-		"another workload":         {"spec.workload", `{type: STM, stm: {}}`, "spec.workload: Invalid value: must be Put, Range with delivery Whole, Mixed without inTransaction, Delete, Txn, Lock or Election for target.datastore ZooKeeper, found type STM"},
+		"another workload":         {"spec.workload", `{type: STM, stm: {}}`, "spec.workload: Invalid value: must be Put, Range with delivery Whole, Mixed without inTransaction, Delete, Txn, Lock, Election, or Fetch with layout Fragmented or Blob for target.datastore ZooKeeper, found type STM"},
 		"pages of a range":         {"spec.workload", `{type: Range, range: {consistency: Serializable, delivery: Pages, keys: {count: 10}}}`, "target.datastore ZooKeeper, found type Range with delivery Pages"},
 		"reads in transactions":    {"spec.workload", `{type: Mixed, mixed: {readPercent: 50, consistency: Serializable, inTransaction: true}}`, "target.datastore ZooKeeper, found type Mixed with inTransaction"},
 		"keys written again":       {"spec.workload", `{type: Put, put: {keys: {count: 1000, distribution: Uniform}}}`, "spec.workload: Invalid value: creates each key once for target.datastore ZooKeeper: set overwrite: true"},
@@ -40,9 +40,9 @@ func TestAdmissionRejectsForZooKeeper(t *testing.T) {
 		"pages":                    {"spec.workload", `{type: Range, range: {consistency: Serializable, keysPerRequest: 2, keys: {count: 10}}}`, "spec.workload.range: Invalid value: for target.datastore ZooKeeper, keysPerRequest must be 1"},
 		"a quorum":                 {"spec.workload", `{type: Range, range: {}}`, "spec.workload: Invalid value: consistency must be Serializable or SyncRead for target.datastore ZooKeeper (default Linearizable)"},
 		"the leader's reads":       {"spec.workload", `{type: Mixed, mixed: {readPercent: 50, consistency: Leader}}`, "spec.workload: Invalid value: consistency must be Serializable or SyncRead for target.datastore ZooKeeper"},
-		"short names":              {"spec.workload", `{type: Put, put: {keys: {count: 1000, sizeBytes: 3, distribution: Sequential}}}`, "keys.sizeBytes at least 4"},
-		"too many nodes":           {"spec.workload", `{type: Put, put: {keys: {count: 10000001, sizeBytes: 8, distribution: Sequential}}}`, "keys.count must be at most 10000000"},
-		"too large a value":        {"spec.workload", `{type: Put, put: {keys: {count: 1000, distribution: Sequential}, values: {sizeBytes: 1000001}}}`, "values.sizeBytes at most 1000000"},
+		"short names":              {"spec.workload", `{type: Put, put: {keys: {count: 1000, sizeBytes: 3, distribution: Sequential}}}`, "of at least 4 bytes"},
+		"too many nodes":           {"spec.workload", `{type: Put, put: {keys: {count: 10000001, sizeBytes: 8, distribution: Sequential}}}`, "at most 10000000 keys"},
+		"too large a value":        {"spec.workload", `{type: Put, put: {keys: {count: 1000, distribution: Sequential}, values: {sizeBytes: 1000001}}}`, "values of at most 1000000 bytes"},
 		"more requests than nodes": {"spec.load", `{requests: 1001}`, "creates each key once"},
 		"a duration":               {"spec.load", `{durationSeconds: 10}`, "load.requests to at most keys.count"},
 		"a warm-up":                {"spec.load", `{requests: 10, warmupSeconds: 1}`, "load.warmupSeconds to 0, and no load.durationSeconds"},
@@ -71,7 +71,7 @@ func TestAdmissionRejectsAProfileForZooKeeper(t *testing.T) {
 // Consul has its own limits, and no store but ZooKeeper has a session time-out.
 func TestAdmissionRejectsForConsul(t *testing.T) {
 	for name, tc := range map[string]struct{ field, value, want string }{
-		"another workload":   {"spec.workload", `{type: Watch, watch: {}}`, "Delete, Txn, Lock, Election or Lease for target.datastore Consul, found type Watch"},
+		"another workload":   {"spec.workload", `{type: Watch, watch: {}}`, "Delete, Txn, Lock, Election, Lease or Fetch for target.datastore Consul, found type Watch"},
 		"ZooKeeper's reads":  {"spec.workload", `{type: Range, range: {consistency: SyncRead}}`, "spec.workload: Invalid value: consistency must be Linearizable, Leader or Serializable for target.datastore Consul"},
 		"large transactions": {"spec.workload", `{type: Txn, txn: {putsPerTransaction: 64}}`, "spec.workload.txn: Invalid value: is too large for target.datastore Consul"},
 		"short leases":       {"spec.workload", `{type: Lease, lease: {operation: Grant, ttlSeconds: 9}}`, "spec.workload.lease.ttlSeconds: Invalid value: must be 10 to 86400 for target.datastore Consul, found 9"},

@@ -306,6 +306,14 @@ type SuiteWorkload struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=32
 	Objectives []Objective `json:"objectives,omitempty"`
+
+	// disturbances replace those of template.
+	//
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=8
+	Disturbances []spec.Disturbance `json:"disturbances,omitempty"`
 }
 
 // SuiteLoad is an entry of loads.

@@ -101,6 +101,9 @@ func memberDuration(t results.Timing, known bool) *v1alpha1.MemberDuration {
 	if t.P99AtMost > 0 {
 		out.P99AtMostMicroseconds = micros(t.P99AtMost)
 	}
+	for _, v := range t.Estimates {
+		out.EstimatesMicroseconds = append(out.EstimatesMicroseconds, toMicros(v))
+	}
 	return out
 }
 

@@ -19,7 +19,7 @@ func TestSummaryOfMembers(t *testing.T) {
 		{
 			ID: "a", Name: "etcd-a", SampledMicroseconds: 10_000_000,
 			WALFsync: &v1alpha1.MemberDuration{
-				Count: 1000, MeanNanoseconds: 2_000_000, P99AboveMicroseconds: new(int64(4000)), P99AtMostMicroseconds: new(int64(8000)),
+				Count: 1000, MeanNanoseconds: 2_000_000, P99AboveMicroseconds: new(int64(4000)), P99AtMostMicroseconds: new(int64(8000)), EstimatesMicroseconds: []int64{1500, 3000, 7500},
 			},
 			LeaderChanges: new(int64(1)), SlowApplies: new(int64(0)), FailedProposals: new(int64(3)),
 			CPUMillicores: new(int64(1500)), Processors: new(int64(2)), MemoryBytes: new(int64(1 << 30)), DatabaseBytes: new(int64(7000)), DatabaseGrowthBytes: new(int64(2000)),

@@ -57,12 +57,26 @@ func (a Added) differ(tolerancePercent int32) bool {
 	return max(a.baseline-a.candidate, a.candidate-a.baseline) > 10_000*int64(tolerancePercent)
 }
 
-// unlikeClients is the reason why the load generators alone make two sides incomparable; empty if they do not.
-func (c comparing) unlikeClients() v1alpha1.ComparisonReason {
-	if c.added.differ(c.metric.WithTolerance().TolerancePercent) {
+// isUnlike reports whether the load generators alone may make two sides look different by more than the tolerance.
+func (c comparing) isUnlike() bool {
+	return c.added.differ(c.metric.WithTolerance().TolerancePercent)
+}
+
+// hiddenByClients is the reason why nothing can be said about two sides because of their load generators; empty if something can.
+func (c comparing) hiddenByClients() v1alpha1.ComparisonReason {
+	if _, known := c.hiding(); c.isUnlike() && !known {
 		return v1alpha1.ReasonComparedClientBound
 	}
 	return ""
+}
+
+// beyond is the limit that a change must exceed to be a regression. If the load generators may explain a difference, the change
+// must exceed the tolerance also without all that the candidate's may have added.
+func (c comparing) beyond() float64 {
+	if !c.isUnlike() {
+		return c.limit()
+	}
+	return c.limit() - math.Log1p(-float64(c.added.candidate)/1e6)
 }
 
 // hiding returns the greatest share of a change that both load generators can hide; false if it is not known.
@@ -126,6 +140,8 @@ func whatWasAdded(c v1alpha1.Comparison) string {
 		return out + "It may have added more to this statistic, and so have hidden a change: compare the mean of the latency."
 	case c.Reason == v1alpha1.ReasonComparedClientBound:
 		return out + "It may have hidden a change beyond the tolerance."
+	case c.Verdict == v1alpha1.Regressed && a.differ(c.Metric.WithTolerance().TolerancePercent):
+		return out + "The change is beyond the tolerance also without all that the candidate's may have added."
 	case most > 0 && most <= maxAdded && IsMean(c.Metric) && c.Reason == "":
 		return out + fmt.Sprintf("A true change of the latency may be up to %.2f times the one that is shown.", 1e6/float64(1e6-most))
 	}

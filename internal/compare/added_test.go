@@ -40,6 +40,28 @@ func hidingSides(perMill int64, ofBaseline, ofCandidate editing) (baseline, cand
 	return baseline, candidate
 }
 
+// Targets that are equal are not called worse because of unlike load generators, which have added any part of their shares.
+func TestUnlikeLoadGeneratorsRaiseNoAlarm(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	alarms := 0
+	const trials = 400
+	for range trials {
+		var q Question
+		q.Metric, q.Added = putMean.WithTolerance(), Added{baseline: 10_000 * random.Int64N(10), candidate: 10_000 * (25 + random.Int64N(25)), bound: true}
+		for range 5 {
+			target := 4000 * math.Exp(random.NormFloat64()/20)
+			slower := func(most int64) Value { return Value{Number: target * math.Exp(random.NormFloat64()/50) / (1 - float64(most)/1e6)} }
+			q.Rounds = append(q.Rounds, Round{slower(0), slower(q.Added.candidate)})
+		}
+		if Judge([]Question{q})[0].Verdict == v1alpha1.Regressed {
+			alarms++
+		}
+	}
+	if alarms > trials/40 {
+		t.Errorf("%d of %d equal targets regressed", alarms, trials)
+	}
+}
+
 // The interval is about ±2 %, and the tolerance 10 %. Behind 30 % of the latency, a change of 10 % looks like one of 7 %.
 func TestLoadGeneratorsHideChanges(t *testing.T) {
 	const regressed, not, unknown, bound = v1alpha1.Regressed, v1alpha1.NotRegressed, v1alpha1.NotCompared, v1alpha1.ReasonComparedClientBound
@@ -61,6 +83,8 @@ func TestLoadGeneratorsHideChanges(t *testing.T) {
 		"on one side":                    {75, waited(30), waited(21), putMean, unknown, bound, false},
 		"the sides differ":               {0, waited(20), waited(31), putMean, unknown, bound, false},
 		"the other side":                 {200, waited(31), waited(20), putMean, unknown, bound, false},
+		"beyond all that was added":      {450, waited(31), waited(20), putMean, regressed, "", false},
+		"beyond what the baseline added": {600, waited(10), waited(40), putMean, unknown, bound, false},
 		"just below the limit":           {0, harmless(30), waited(31), putMean, not, "", false},
 		"no limit, and much added":       {75, harmless(60), harmless(10), putMean, not, "", false},
 		"more than half beside a limit":  {0, harmless(55), waited(50), putMean, unknown, bound, false},

@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
 const (
@@ -153,6 +155,31 @@ func (c change) isWithin(s side, limit float64) bool { return c.worst(s) <= limi
 // number.
 func (c change) smallestRegression(limit float64, comparisons int) float64 {
 	return limit + c.resolution + (quantile(c.observations(), 1-c.level()/float64(comparisons))+quantile(c.observations(), power))*c.standardError()
+}
+
+// SmallestRegression is the change for the worse, as a share of the baseline, that so many comparisons of so many rounds would
+// call a regression in about 80 % of cases. deviation is the standard deviation of a round's log ratio. It needs minRounds.
+func SmallestRegression(m v1alpha1.Metric, rounds, comparisons int, deviation float64) (share float64, known bool) {
+	if rounds < minRounds {
+		return 0, false
+	}
+	c, s := change{rounds: rounds, deviation: deviation}, sideOfMetric(m)
+	return math.Abs(math.Expm1(float64(s) * c.smallestRegression(s.limit(m.Tolerance()), comparisons))), true
+}
+
+// Ratio is the mean change from baseline to candidate over rounds with both values, which are above 0, and its interval. All are
+// in parts per million; the interval needs two rounds, else it is nil.
+func Ratio(baseline, candidate []float64) (mean, low, high *int64) {
+	var pairs []pair
+	for i := range baseline {
+		pairs = append(pairs, pair{baseline[i], candidate[i]})
+	}
+	c := changeOf(pairs)
+	if c.rounds > 1 {
+		least, most := c.interval()
+		low, high = perMillion(least), perMillion(most)
+	}
+	return perMillion(c.mean), low, high
 }
 
 // needed is how many rounds would decide with this mean and this deviation; 0 if more than maxNeeded.

@@ -61,7 +61,7 @@ func judgeAll(all []comparing) (out []v1alpha1.Comparison) {
 	for i, c := range all {
 		if c.reason == "" && c.change.rounds >= minRounds {
 			tested = append(tested, i)
-			p = append(p, c.change.chanceOfNoRegression(c.side, c.limit()))
+			p = append(p, c.change.chanceOfNoRegression(c.side, c.beyond()))
 		}
 	}
 	regressed := make([]bool, len(all))
@@ -100,7 +100,7 @@ func newComparing(q Question) comparing {
 	if len(q.Rounds) > 0 && uninformative == 2*len(q.Rounds) {
 		c.reason = cmp.Or(c.reason, v1alpha1.ReasonNotInformative)
 	}
-	c.reason = cmp.Or(c.reason, q.Doubt, c.unlikeClients())
+	c.reason = cmp.Or(c.reason, q.Doubt, c.hiddenByClients())
 	c.change = changeOf(pairs)
 	c.change.resolution = resolution
 	if n := float64(len(pairs)); n > 0 {
@@ -142,7 +142,7 @@ func (c comparing) judged(regressed bool, tested int) v1alpha1.Comparison {
 		out.LowPerMillion, out.HighPerMillion = perMillion(low), perMillion(high)
 	}
 	if c.hasInterval() && c.change.rounds >= minRounds {
-		out.SmallestRegressionPerMillion = perMillion(float64(c.side) * c.change.smallestRegression(c.limit(), tested))
+		out.SmallestRegressionPerMillion = perMillion(float64(c.side) * c.change.smallestRegression(c.beyond(), tested))
 	}
 	switch {
 	case c.reason != "":
@@ -150,6 +150,8 @@ func (c comparing) judged(regressed bool, tested int) v1alpha1.Comparison {
 		out.Reason, out.RoundsNeeded = v1alpha1.ReasonTooFewRounds, minRounds
 	case regressed && !c.baselineAtLeast:
 		out.Verdict = v1alpha1.Regressed
+	case c.isUnlike():
+		out.Reason = v1alpha1.ReasonComparedClientBound
 	case c.isWithin() && !c.candidateAtLeast:
 		out.Verdict, out.Improved = v1alpha1.NotRegressed, c.isImproved()
 	case regressed || c.isWithin():

@@ -80,7 +80,7 @@ func newStored(q StoredQuestion) comparing {
 	if uninformative == 1+len(q.Candidate) {
 		c.reason = cmp.Or(c.reason, v1alpha1.ReasonNotInformative)
 	}
-	c.reason = cmp.Or(c.reason, q.Doubt, c.unlikeClients())
+	c.reason = cmp.Or(c.reason, q.Doubt, c.hiddenByClients())
 	if len(pairs) == 0 || !(c.baseline > 0) {
 		return c
 	}

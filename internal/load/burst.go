@@ -146,16 +146,13 @@ func (e *engine) censorTasks(end Instant) {
 	}
 }
 
-// earlyConnections is how many connections of a pod write the parameters, if those of the load are opened later.
-const earlyConnections = 16
-
 // connectLater prepares connections that their first requests open, and opens a few for the preload.
 func (s *Session) connectLater(ctx context.Context, numbers []int) (err error) {
 	late, ok := s.driver.(LateConnector)
 	if !ok {
 		return Errorf(results.FailureInvalidPlan, "%s cannot open connections when processes start: choose connect Before in workload.fetch", s.plan.Target.Datastore)
 	}
-	if s.early, err = s.open(ctx, numbers[:min(len(numbers), earlyConnections)]); err != nil {
+	if s.early, err = s.open(ctx, s.plan.EarlyConnections(s.part)); err != nil {
 		return err
 	}
 	s.conns = make([]Conn, len(numbers))

@@ -135,10 +135,14 @@ func (c *client) prepareObject(op workload.Operation) {
 }
 
 func (c *client) valueOf(op workload.Operation) []byte {
-	if !c.workload.Marked() {
+	switch {
+	case c.workload.Marked():
+		c.value = c.workload.AppendMarked(c.value[:0], op, c.pod)
+	case c.workload.Shared():
 		return c.workload.Value(op.Value)
+	default:
+		c.value = c.workload.AppendValue(c.value[:0], op.Value)
 	}
-	c.value = c.workload.AppendMarked(c.value[:0], op, c.pod)
 	return c.value
 }
 
@@ -146,8 +150,13 @@ func (c *client) preparePairs(op workload.Operation) {
 	c.keys = c.workload.AppendKeys(c.keys[:0], op, &c.taken)
 	c.request.Writes = c.workload.WritesOf(op)
 	for i, number := range c.keys {
-		p := &c.request.Pairs[i]
-		p.Key, p.Value = c.workload.AppendKey(p.Key[:0], number), c.workload.Value(op.Value*int64(len(c.keys))+int64(i))
+		p, value := &c.request.Pairs[i], op.Value*int64(len(c.keys))+int64(i)
+		p.Key = c.workload.AppendKey(p.Key[:0], number)
+		if c.workload.Shared() {
+			p.Value = c.workload.Value(value)
+		} else {
+			p.Value = c.workload.AppendValue(p.Value[:0], value)
+		}
 	}
 }
 

@@ -33,7 +33,7 @@ func examples() map[spec.WorkloadType]Plan {
 			Keys: keysOf(10_000, spec.Sequential), Values: valuesOf(1024),
 		}}),
 		example(open(staged, spec.Rate{Stages: []spec.RateStage{{PerSecond: 200, Seconds: 60}, {Seconds: 5}, {PerSecond: 900, Seconds: 120}}, Arrival: spec.ArrivalConstant}), spec.Workload{Type: spec.WorkloadMixed, Mixed: &spec.Mixed{
-			ReadPercent: 75, InTransaction: true, Consistency: spec.Linearizable, Values: valuesOf(256),
+			ReadPercent: 75, InTransaction: true, ReadLimit: new(int64(90)), Consistency: spec.Linearizable, Values: valuesOf(256),
 			Keys: spec.Keys{Count: 10_000, SizeBytes: 16, Distribution: spec.HotSpots, HotSpot: &spec.HotSpot{KeysPerMillion: 200_000, RequestsPerMillion: 800_000}},
 		}}),
 		onZooKeeper(alone(example(closed, spec.Workload{Type: spec.WorkloadDelete, Delete: &spec.Delete{Keys: keysOf(100_000, spec.Uniform), Values: valuesOf(512)}}))),

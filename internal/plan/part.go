@@ -77,5 +77,19 @@ func (p Part) OwnCarriers() []int {
 	return own
 }
 
+// earlyConnections is how many connections of a pod write the parameters of a burst, if those of the load are opened later.
+const earlyConnections = 16
+
+// EarlyConnections returns the numbers of the connections that a pod opens for the preload, beside those of the load.
+func (p Plan) EarlyConnections(part Part) (numbers []int) {
+	if b := p.Burst(); b == nil || !b.Connects {
+		return nil
+	}
+	for i := range min(part.Connections, earlyConnections) {
+		numbers = append(numbers, part.FirstConnection+i)
+	}
+	return numbers
+}
+
 // blockStart is where block i begins if n things are split into parts blocks whose sizes differ by at most one.
 func blockStart(n, parts, i int) int { return int(int64(n) * int64(i) / int64(parts)) }

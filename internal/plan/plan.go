@@ -15,7 +15,7 @@ import (
 )
 
 // Version is the version of the plan's format that this package writes and reads.
-const Version = 9
+const Version = 10
 
 // MaxBytes bounds an encoded plan.
 const MaxBytes = 64 << 10

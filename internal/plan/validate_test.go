@@ -87,7 +87,7 @@ func TestValidateKnowsWhatZooKeeperCarries(t *testing.T) {
 		"keys written again": {zooKeeper(func(p *Plan) { p.Workload.Put.Keys.Distribution = spec.Uniform }), "keys.distribution: wanted Sequential for ZooKeeper, unless keys are overwritten"},
 		"another workload": {zooKeeper(func(p *Plan) {
 			p.Workload = spec.Workload{Type: spec.WorkloadSTM, STM: &spec.STM{Keys: p.Workload.Put.Keys, Values: p.Workload.Put.Values}}
-		}), `workload: wanted one of ["Put" "Range" "Mixed" "Delete" "Txn" "Txn CompareAndSwap" "Lock" "Election"] for ZooKeeper`},
+		}), `workload: wanted one of ["Put" "Range" "Mixed" "Delete" "Txn" "Txn CompareAndSwap" "Lock" "Election" "Fetch" "Fetch Blob"] for ZooKeeper`},
 		"more requests": {zooKeeper(func(p *Plan) { p.Load.Requests = new(p.Workload.Put.Keys.Count + 1) }), "at most keys.count for ZooKeeper"},
 		"a warm-up":     {zooKeeper(func(p *Plan) { p.Load.WarmupSeconds = 1 }), "0 for ZooKeeper"},
 		"many nodes":    {zooKeeper(func(p *Plan) { p.Workload.Put.Keys.Count = 10_000_001 }), "at most 10000000 keys, for ZooKeeper"},

@@ -78,6 +78,31 @@ func TestPerfdash(t *testing.T) {
 	}
 }
 
+// The figures of members have the names and units of clusterloader2's test of etcd.
+func TestPerfdashHasTheFiguresOfMembers(t *testing.T) {
+	run := finished([]*results.Snapshot{runtest.Measured(0, 100, runtest.Told(runtest.Flushed(100, func(f map[results.Figure]float64) {
+		f[results.TimerBackendCommit.Count()], f[results.TimerBackendCommit.Seconds()] = 50, 0.4
+	})))})
+	run.Status.Summary.Partial = true
+	var got []perfdashItem
+	for _, item := range readPerfdash(t, run).DataItems {
+		if item.Labels["Member"] != "" {
+			got = append(got, item)
+		}
+	}
+	labels := func(metric string) map[string]string {
+		return map[string]string{"Metric": metric, "Member": "0", "Partial": "true"}
+	}
+	want := []perfdashItem{
+		{map[string]float64{"Perc50": 0.0015, "Perc90": 0.003, "Perc99": 0.0075}, labels("EtcdWalFsyncDuration"), "s"},
+		{map[string]float64{"BackendCommitRate": 5}, labels("EtcdWriteThroughput"), "ops/s"},
+		{map[string]float64{"Max": 1024}, labels("EtcdMemory"), "MiB"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the items (-want +got):\n%s", diff)
+	}
+}
+
 // Different measurements have different names: the name is that of etcd's own benchmark if that measures the same, and
 // no two workloads share a name.
 func TestPerfdashNamesOperationsByTheWorkload(t *testing.T) {

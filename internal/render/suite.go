@@ -105,6 +105,7 @@ func suiteComparisons(p *page, s *v1alpha1.EtcdBenchmarkSuite) {
 		p.sentence("  ", fmt.Sprintf("%s looked worse in the first %s: fresh rounds decide.", text.Plural(n, "comparison"), text.Plural(s.Spec.Rounds, "round")))
 	}
 	suiteNotes(p, s)
+	comparedMemory(p, s)
 }
 
 // couldNotStart reports whether a suite ended before its first run, so that there is nothing to show.

@@ -4,7 +4,10 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
 // Figure names one number that a member of the target reported about the measured window. Unless the name says
@@ -98,6 +101,18 @@ func (t Timer) P99Above() Figure { return Figure(t + "_p99_above_seconds") }
 // P99AtMost is the figure with the upper bound of that bucket. If it is missing, the bucket has no upper bound.
 func (t Timer) P99AtMost() Figure { return Figure(t + "_p99_at_most_seconds") }
 
+// Estimated are the timers whose percentiles are estimated, too, and Estimates the statistics.
+var (
+	Estimated = []Timer{TimerWALFsync, TimerBackendCommit}
+	Estimates = []spec.Statistic{spec.StatisticP50, spec.StatisticP90, spec.StatisticP99}
+)
+
+// Estimate is the figure with a percentile as Prometheus's histogram_quantile estimates it within the member's bucket. It is
+// for graphs that have such estimates. Judge by P99Above and P99AtMost.
+func (t Timer) Estimate(s spec.Statistic) Figure {
+	return Figure(string(t) + "_" + strings.ToLower(string(s)) + "_estimate_seconds")
+}
+
 // LeastCutMean is the shortest mean that is known of durations that the member cut to whole milliseconds: it can be up to a
 // millisecond too short.
 const LeastCutMean = 3 * time.Millisecond
@@ -121,6 +136,11 @@ func AllFigures() []Figure {
 	all := slices.Clone(figures)
 	for _, t := range timers {
 		all = append(all, t.Count(), t.Seconds(), t.P99Above(), t.P99AtMost())
+	}
+	for _, t := range Estimated {
+		for _, s := range Estimates {
+			all = append(all, t.Estimate(s))
+		}
 	}
 	return all
 }
@@ -191,6 +211,8 @@ type Timing struct {
 	Mean time.Duration
 	// P99Above and P99AtMost bound the 99th percentile; P99AtMost is 0 if there is no upper bound.
 	P99Above, P99AtMost time.Duration
+	// Estimates has each of Estimates, or is nil.
+	Estimates []time.Duration
 }
 
 // Timing returns the values of a timer. It returns false if the member did not report them, or reported an impossible
@@ -206,6 +228,14 @@ func (w *MemberWindow) Timing(t Timer) (Timing, bool) {
 	out := Timing{Count: uint64(count), P99Above: Seconds(above), P99AtMost: Seconds(atMost)}
 	if count >= 1 {
 		out.Mean = Seconds(sum / count)
+	}
+	for _, s := range Estimates {
+		if v, known := w.Value(t.Estimate(s)); known {
+			out.Estimates = append(out.Estimates, Seconds(v))
+		}
+	}
+	if len(out.Estimates) < len(Estimates) {
+		out.Estimates = nil
 	}
 	return out, true
 }

@@ -206,6 +206,7 @@ func Flushed(times float64, change ...func(map[results.Figure]float64)) *results
 		results.FigureSampledSeconds: 10, results.FigureSampleLagSeconds: 0.01,
 		results.TimerWALFsync.Count(): times, results.TimerWALFsync.Seconds(): times * 0.002,
 		results.TimerWALFsync.P99Above(): 0.004, results.TimerWALFsync.P99AtMost(): 0.008,
+		results.TimerWALFsync.Estimate(spec.StatisticP50): 0.0015, results.TimerWALFsync.Estimate(spec.StatisticP90): 0.003, results.TimerWALFsync.Estimate(spec.StatisticP99): 0.0075,
 		results.FigureLeaderChanges: 1, results.FigureSlowApplies: 0, results.FigureFailedProposals: 3,
 		results.FigureCPUSeconds: 15, results.FigureProcessors: 2, results.FigureMemoryBytes: 1 << 30,
 		results.FigureDatabaseStartBytes: 5000, results.FigureDatabaseEndBytes: 7000,

@@ -206,6 +206,9 @@ func (p Planned) Run(s *v1alpha1.EtcdBenchmarkSuite) *v1alpha1.EtcdBenchmark {
 	// Both sides of a round send the same requests, and another round or probe sends others.
 	load.Seed += int64(max(p.Round, 1) - 1)
 	objectives, onMissed := w.Objectives, v1alpha1.ObjectiveMissedPolicy("")
+	if len(w.Disturbances) > 0 {
+		t.Disturbances = w.Disturbances
+	}
 	switch {
 	case p.Step.Role == search.Ceiling:
 		// A closed loop misses objectives that a rate would meet.

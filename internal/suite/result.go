@@ -161,6 +161,9 @@ func Keeps(m v1alpha1.Metric) bool {
 	return m.Type == v1alpha1.MetricThroughput || kept
 }
 
+// Micros is a statistic that a result keeps, in microseconds; 0 if it is not known.
+func Micros(o v1alpha1.SuiteOperation, s spec.Statistic) int64 { return keptStatistics(o)[s] }
+
 // keptStatistics are those that the result of a suite has, in microseconds.
 func keptStatistics(o v1alpha1.SuiteOperation) map[spec.Statistic]int64 {
 	return map[spec.Statistic]int64{

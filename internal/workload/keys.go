@@ -96,7 +96,7 @@ func checkDistribution(k spec.Keys) error {
 func checkValues(v spec.Values) error {
 	shortest, size := v.Shortest(), int(v.SizeBytes)
 	return errors.Join(
-		oneOf("values.content", v.Content, spec.ContentRandom, spec.ContentZero, spec.ContentCompressible),
+		oneOf("values.content", v.Content, spec.ContentRandom, spec.ContentZero, spec.ContentCompressible, spec.ContentPod),
 		oneOf("values.sizeDistribution", v.SizeDistribution, spec.SizesUniform, spec.SizesLogUniform),
 		Wanted(size >= 0 && size <= spec.MaxRequestBytes, "values.sizeBytes", fmt.Sprintf("0 to %d", spec.MaxRequestBytes), size),
 		Wanted(v.ZeroPercent() >= 0 && v.ZeroPercent() <= 100, "values.randomPercent", "0 to 100", deref(v.RandomPercent)),

@@ -19,11 +19,10 @@ type Mark struct {
 // AppendMarked appends the value of an operation, with its first bytes replaced by the mark of the pod.
 func (w *Workload) AppendMarked(dst []byte, op Operation, pod int) []byte {
 	at := len(dst)
-	value := w.Value(op.Value)
+	dst = w.AppendValue(dst, op.Value)
 	if op.Subject == OnObject {
-		value = value[:w.registry.size(op.Resource)]
+		dst = dst[:at+w.registry.size(op.Resource)]
 	}
-	dst = append(dst, value...)
 	binary.BigEndian.PutUint32(dst[at:], uint32(pod))
 	binary.BigEndian.PutUint32(dst[at+4:], uint32(op.Stream))
 	binary.BigEndian.PutUint64(dst[at+8:], uint64(op.Value))

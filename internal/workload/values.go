@@ -21,9 +21,14 @@ type valueMaker struct {
 	seed    uint64
 	block   []byte
 	lengths lengths
+	// pods makes values of content Pod; nil for the others, which lie in block.
+	pods *podMaker
 }
 
 func newValueMaker(of spec.Values, seed uint64) valueMaker {
+	if of.Content == spec.ContentPod {
+		return valueMaker{seed: seed, lengths: newLengths(of), pods: newPodMaker(seed, int(of.SizeBytes))}
+	}
 	v := valueMaker{seed: seed, lengths: newLengths(of), block: randomBlock(seed, int(of.SizeBytes)+valueVariants)}
 	zeros := grain * of.ZeroPercent() / 100
 	for end := grain; zeros > 0 && end-zeros < len(v.block); end += grain {
@@ -32,12 +37,32 @@ func newValueMaker(of spec.Values, seed uint64) valueMaker {
 	return v
 }
 
-// Value returns the value with this number. It lies in a block that all values share, so callers must not write to it.
+// Shared reports whether values lie in a block that all of them share. Others are made one by one.
+func (v *valueMaker) Shared() bool { return v.pods == nil }
+
+// Value returns the value with this number. Callers must not write to it, because it can be Shared.
 func (v *valueMaker) Value(number int64) []byte {
-	random := hash(v.seed, 0, uint64(number))
+	if v.pods != nil {
+		return v.AppendValue(nil, number)
+	}
+	random, size := v.drawn(number)
 	at := int(below(random, valueVariants))
-	size := v.lengths.at(float64(mix(random)>>11) / (1 << 53))
 	return v.block[at : at+size : at+size]
+}
+
+// AppendValue appends the value with this number.
+func (v *valueMaker) AppendValue(dst []byte, number int64) []byte {
+	if v.pods == nil {
+		return append(dst, v.Value(number)...)
+	}
+	random, size := v.drawn(number)
+	return v.pods.append(dst, number, random, size)
+}
+
+// drawn are the choice of a value and its length.
+func (v *valueMaker) drawn(number int64) (random uint64, size int) {
+	random = hash(v.seed, 0, uint64(number))
+	return random, v.lengths.at(float64(mix(random)>>11) / (1 << 53))
 }
 
 // randomBlock returns n pseudo-random bytes that depend on the seed alone.

@@ -61,7 +61,7 @@ func directions() []direction {
 			why: "a store's driver knows that store alone"},
 		{from: []string{"./internal/datastore/etcd"}, not: []string{"./internal/datastore/zookeeper", "github.com/go-zookeeper"},
 			why: "a store's driver knows that store alone"},
-		{from: []string{"./internal/verdict", "./internal/compare", "./internal/suite", "./internal/search", "./internal/schedule", "./internal/history", "./internal/trend", "./internal/benchmark", "./internal/render", "./internal/lifecycle", "./internal/reasons"}, not: []string{"./controllers", "./internal/load", "./internal/datastore", "go.etcd.io", "k8s.io/client-go/kubernetes"},
+		{from: []string{"./internal/verdict", "./internal/compare", "./internal/suite", "./internal/search", "./internal/schedule", "./internal/history", "./internal/trend", "./internal/benchmark", "./internal/render", "./internal/lifecycle", "./internal/reasons", "./internal/doctor"}, not: []string{"./controllers", "./internal/load", "./internal/datastore", "go.etcd.io", "k8s.io/client-go/kubernetes"},
 			why: "translation between object and contracts, and the decisions about a run, are pure"},
 		{from: []string{"./controllers", "./internal/uninstall", "./cmd/manager"}, not: []string{"./internal/load", "./internal/datastore", "go.etcd.io"},
 			why: "the operator never talks to etcd"},

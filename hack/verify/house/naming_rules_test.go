@@ -34,6 +34,8 @@ func namings() []naming {
 				"api/spec", "internal/workload", "api/v1alpha1/profile.go", "api/v1alpha1/kubernetes.go", "internal/runtest", "internal/datastore/faulttest",
 				// Each command of etcd's tool is a workload.
 				"cmd/kubectl-etcdbench/internal/etcdtool",
+				// The file of etcd's rw-heatmaps has the settings of one workload.
+				"cmd/kubectl-etcdbench/internal/report/rwheatmaps.go",
 				// Settings that only one driver uses.
 				"internal/datastore/consul/sessions.go", "internal/datastore/etcd/driver.go", "internal/datastore/etcd/lease.go", "internal/datastore/etcd/stm.go",
 			},
@@ -60,7 +62,7 @@ func namings() []naming {
 		{
 			kind:  "a form of output",
 			names: func(name string) bool { return name == "render.Perfdash" || name == "render.WriteTable" },
-			files: []string{"cmd/kubectl-etcdbench/internal/command/output.go", "cmd/kubectl-etcdbench/internal/screen"},
+			files: []string{"cmd/kubectl-etcdbench/internal/command/output.go", "cmd/kubectl-etcdbench/internal/report/perfdash.go", "cmd/kubectl-etcdbench/internal/screen"},
 		},
 	}
 }

@@ -2,6 +2,7 @@ package consul
 
 import (
 	"context"
+	"net"
 	"sync"
 	"sync/atomic"
 
@@ -40,6 +41,8 @@ type Driver struct {
 }
 
 var (
+	_ load.LateConnector = (*Driver)(nil)
+
 	_ load.Locker   = (*Driver)(nil)
 	_ load.Observer = (*Driver)(nil)
 	_ load.Prober   = (*Driver)(nil)
@@ -74,6 +77,18 @@ func (d *Driver) Connect(ctx context.Context, connection int) (load.Conn, error)
 		return nil, remote.Settled(ctx, err, d.explain, endpoint)
 	}
 	return &conn{l, endpoint}, nil
+}
+
+// ConnectLater implements load.LateConnector.
+func (d *Driver) ConnectLater(connection int) (load.Conn, error) {
+	l, err := d.open(1, 0)
+	if err != nil {
+		return nil, err
+	}
+	l.DialWith(func(ctx context.Context, address string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	})
+	return &conn{l, d.addresses.Of(connection)}, nil
 }
 
 // Requests implements load.Driver.

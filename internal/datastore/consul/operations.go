@@ -2,6 +2,7 @@ package consul
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -84,7 +85,25 @@ func (c *conn) delete(ctx context.Context, req *load.Request, resp *load.Respons
 var modes = map[spec.Consistency]string{spec.Linearizable: "?consistent", spec.Leader: "", spec.Serializable: "?stale"}
 
 func (c *conn) get(ctx context.Context, req *load.Request, resp *load.Response) {
+	if len(req.End) > 0 {
+		c.readFolder(ctx, req, resp)
+		return
+	}
 	c.mustRead(ctx, req, modes[req.Consistency], resp)
+}
+
+// readFolder reads all keys of a folder in one response.
+func (c *conn) readFolder(ctx context.Context, req *load.Request, resp *load.Response) {
+	path := kvPath + string(req.Key) + cmp.Or(modes[req.Consistency], "?") + "&recurse"
+	body, found := c.exchange(ctx, get(spec.RPCKVGet, path), resp)
+	var all []entry
+	switch {
+	case !resp.Succeeded():
+	case found && json.Unmarshal(body, &all) != nil:
+		resp.Code, resp.Detail = codeUnknown, errNotConsul.Error()
+	case int64(len(all)) < req.Needs:
+		resp.Code, resp.Detail = load.CodeNotFound, req.Missing(int64(len(all)))
+	}
 }
 
 // mustRead reads the key of a request, which must exist.

@@ -197,7 +197,7 @@ type settings struct {
 	// stream.
 	pageKeys int64
 	stream   bool
-	// inTransaction makes a put, or a read of one key, the only operation of a transaction.
+	// inTransaction makes a put or a read the only operation of a transaction.
 	inTransaction bool
 }
 
@@ -215,6 +215,11 @@ func settingsOf(w spec.Workload) (s settings) {
 	if w.Lease != nil {
 		s.TTLSeconds = w.Lease.TTLSeconds
 	}
-	s.inTransaction = w.Mixed != nil && w.Mixed.InTransaction
+	if m := w.Mixed; m != nil {
+		s.inTransaction = m.InTransaction
+		if m.ReadLimit != nil {
+			s.Limit = *m.ReadLimit
+		}
+	}
 	return s
 }

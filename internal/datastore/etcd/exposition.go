@@ -19,34 +19,39 @@ const (
 )
 
 // metrics reads those of a member.
-var metrics = exposition.New(exposition.Table{
-	// The counters are etcd's own, from 3.4 on. etcd declares some of them as gauges.
-	Counters: map[string]results.Figure{
-		"etcd_server_leader_changes_seen_total":         results.FigureLeaderChanges,
-		"etcd_server_slow_apply_total":                  results.FigureSlowApplies,
-		"etcd_server_slow_read_indexes_total":           results.FigureSlowReadIndexes,
-		"etcd_server_proposals_failed_total":            results.FigureFailedProposals,
-		"etcd_server_proposals_applied_total":           results.FigureAppliedProposals,
-		"etcd_network_client_grpc_received_bytes_total": results.FigureClientReceivedBytes,
-		"etcd_network_client_grpc_sent_bytes_total":     results.FigureClientSentBytes,
-		"etcd_network_peer_received_bytes_total":        results.FigurePeerReceivedBytes,
-		"etcd_network_peer_sent_bytes_total":            results.FigurePeerSentBytes,
-	},
-	Gauges: map[string]members.Gauge{
-		metricDatabase:                  members.GaugeDatabaseBytes,
-		"etcd_server_proposals_pending": members.GaugePendingProposals,
-	},
-	Timers: map[string]exposition.Timer{
-		"etcd_disk_wal_fsync_duration_seconds":      {Is: results.TimerWALFsync},
-		"etcd_disk_backend_commit_duration_seconds": {Is: results.TimerBackendCommit},
-		"etcd_network_peer_round_trip_time_seconds": {Is: results.TimerPeerRoundTrip},
-		"etcd_server_apply_duration_seconds":        {Is: results.TimerApply},
-		"grpc_server_handling_seconds":              {Is: results.TimerHandling, Counts: isWrite},
-		"etcd_disk_backend_defrag_duration_seconds": {Is: results.TimerDefragment},
-		metricCompaction:                            {Is: results.TimerCompact, Milliseconds: true},
-	},
-	Others: []string{metricServerID, metricQuota, metricIsLeader, metricHasLeader, metricMaxFiles},
-})
+var metrics = exposition.New(table())
+
+// table names the metrics that a run reads.
+func table() exposition.Table {
+	return exposition.Table{
+		// The counters are etcd's own, from 3.4 on. etcd declares some of them as gauges.
+		Counters: map[string]results.Figure{
+			"etcd_server_leader_changes_seen_total":         results.FigureLeaderChanges,
+			"etcd_server_slow_apply_total":                  results.FigureSlowApplies,
+			"etcd_server_slow_read_indexes_total":           results.FigureSlowReadIndexes,
+			"etcd_server_proposals_failed_total":            results.FigureFailedProposals,
+			"etcd_server_proposals_applied_total":           results.FigureAppliedProposals,
+			"etcd_network_client_grpc_received_bytes_total": results.FigureClientReceivedBytes,
+			"etcd_network_client_grpc_sent_bytes_total":     results.FigureClientSentBytes,
+			"etcd_network_peer_received_bytes_total":        results.FigurePeerReceivedBytes,
+			"etcd_network_peer_sent_bytes_total":            results.FigurePeerSentBytes,
+		},
+		Gauges: map[string]members.Gauge{
+			metricDatabase:                  members.GaugeDatabaseBytes,
+			"etcd_server_proposals_pending": members.GaugePendingProposals,
+		},
+		Timers: map[string]exposition.Timer{
+			"etcd_disk_wal_fsync_duration_seconds":      {Is: results.TimerWALFsync},
+			"etcd_disk_backend_commit_duration_seconds": {Is: results.TimerBackendCommit},
+			"etcd_network_peer_round_trip_time_seconds": {Is: results.TimerPeerRoundTrip},
+			"etcd_server_apply_duration_seconds":        {Is: results.TimerApply},
+			"grpc_server_handling_seconds":              {Is: results.TimerHandling, Counts: isWrite},
+			"etcd_disk_backend_defrag_duration_seconds": {Is: results.TimerDefragment},
+			metricCompaction:                            {Is: results.TimerCompact, Milliseconds: true},
+		},
+		Others: []string{metricServerID, metricQuota, metricIsLeader, metricHasLeader, metricMaxFiles},
+	}
+}
 
 // writeMethods are the RPCs that TimerHandling includes.
 var writeMethods = map[string]bool{"Put": true, "DeleteRange": true, "Txn": true, "LeaseGrant": true, "LeaseRevoke": true}

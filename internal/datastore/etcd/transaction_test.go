@@ -3,6 +3,7 @@ package etcd
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 // txnPlan is a plan of transactions with this many puts; with none, of compare-and-swaps.
@@ -77,6 +79,28 @@ func TestAMixtureInTransactions(t *testing.T) {
 	}
 	if got := wrapped.merged.Requests[spec.RPCPut][results.PhasePreload]; got != 100 {
 		t.Errorf("%d puts wrote the keys before the load, wanted 100", got)
+	}
+}
+
+// Each read covers all keys, and returns only as many as the limit.
+func TestReadsOfAllKeysInAMixture(t *testing.T) {
+	cluster, client := oneMember(t)
+	p := planFor(cluster.Endpoints, mixedPlan(true), func(p *plan.Plan) {
+		p.Workload.Mixed.ReadLimit, p.Workload.Mixed.Keys = new(int64(7)), keySpace(100, spec.Uniform)
+	})
+	s := runAndCompare(t, cluster, client, p)
+	if n := s.operation(t, spec.OperationRange).Latency.Count(); n < 100 {
+		t.Errorf("%d reads succeeded", n)
+	}
+	d := connected(t, p)
+	if got := d.settings.Limit; got != 7 {
+		t.Errorf("the limit is %d, wanted 7", got)
+	}
+	w := workload.New(p.Run)
+	for n := range int64(100) {
+		if op := w.At(workload.Measured, n); op.Kind == spec.OperationRange && (op.Key != 0 || op.Needs != 100 || !strings.HasSuffix(string(w.AppendEnd(nil, op.Key)), "99\x00")) {
+			t.Fatalf("read %d is %+v, to %q", n, op, w.AppendEnd(nil, op.Key))
+		}
 	}
 }
 

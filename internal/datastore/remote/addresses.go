@@ -55,6 +55,11 @@ func (a *Addresses) Of(connection int) string {
 // the server's name of the limit, file is where a user sets it, and 0 is none.
 func (a *Addresses) Fit(address string, most, beside int, setting, file string) error {
 	part, err := a.plan.Part(a.index)
+	for _, c := range a.plan.EarlyConnections(part) {
+		if a.Of(c) == address {
+			beside++
+		}
+	}
 	wanted := beside
 	for c := range part.Connections {
 		if a.Of(part.FirstConnection+c) == address {

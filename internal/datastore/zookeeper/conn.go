@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -80,4 +81,33 @@ func (c *conn) fail(err error, req *load.Request, resp *load.Response) {
 	case errors.Is(err, context.DeadlineExceeded) && away > 0:
 		resp.Code, resp.Detail = load.CodeUnavailable, fmt.Sprintf("the session has had no connection for %s", text.Duration(away))
 	}
+}
+
+// lateConn opens its session with its first request. It has one client.
+type lateConn struct {
+	driver *Driver
+	number int
+	conn   *conn
+}
+
+// Do implements load.Conn. The request's timeout includes connecting. A request that opens no session leaves none, and the next
+// one begins anew.
+func (l *lateConn) Do(ctx context.Context, req *load.Request, resp *load.Response) {
+	began := load.Now()
+	if l.conn == nil {
+		bounded, cancel := context.WithTimeout(ctx, req.Timeout)
+		defer cancel()
+		var err error
+		if l.conn, err = l.driver.connectOnce(bounded, l.number); err != nil {
+			*resp = load.Response{Sent: began, Received: load.Now(), Code: codeOf(err), Detail: detailOf(err)}
+			if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
+				resp.Code = load.CodeDeadlineExceeded
+			}
+			return
+		}
+	}
+	rest := *req
+	rest.Timeout -= load.Now().Sub(began)
+	l.conn.Do(ctx, &rest, resp)
+	resp.Sent = began
 }

@@ -47,6 +47,8 @@ type Driver struct {
 }
 
 var (
+	_ load.LateConnector = (*Driver)(nil)
+
 	_ load.Driver   = (*Driver)(nil)
 	_ load.Locker   = (*Driver)(nil)
 	_ load.Observer = (*Driver)(nil)
@@ -66,17 +68,29 @@ func New(p plan.Plan, index int) *Driver {
 	return d
 }
 
+// ConnectLater implements load.LateConnector.
+func (d *Driver) ConnectLater(connection int) (load.Conn, error) {
+	return &lateConn{driver: d, number: connection}, nil
+}
+
 // Connect implements load.Driver. Each connection stays with one server: after a loss it
 // reconnects to the same one.
 func (d *Driver) Connect(ctx context.Context, connection int) (load.Conn, error) {
-	endpoint := d.addresses.Of(connection)
-	var s *session
+	var c *conn
 	err := remote.Repeat(ctx, passes, func(ctx context.Context) (err error) {
-		s, err = d.open(ctx, d.plan.Load.SessionTimeout(), d.frameBytes(), endpoint)
+		c, err = d.connectOnce(ctx, connection)
 		return err
 	})
 	if err != nil {
-		return nil, remote.Settled(ctx, err, d.explain, endpoint)
+		return nil, remote.Settled(ctx, err, d.explain, d.addresses.Of(connection))
+	}
+	return c, nil
+}
+
+func (d *Driver) connectOnce(ctx context.Context, connection int) (*conn, error) {
+	s, err := d.open(ctx, d.plan.Load.SessionTimeout(), d.frameBytes(), d.addresses.Of(connection))
+	if err != nil {
+		return nil, err
 	}
 	d.mutex.Lock()
 	defer d.mutex.Unlock()

@@ -26,6 +26,8 @@ var codeNames = []struct {
 	{zk.ErrNoServer, load.CodeUnavailable},
 	{zk.ErrSessionExpired, load.CodeUnavailable},
 	{zk.ErrSessionMoved, load.CodeUnavailable},
+	{errHungUp, load.CodeUnavailable},
+	{errNoSession, load.CodeUnavailable},
 	{zk.ErrNoNode, load.CodeNotFound},
 	{zk.ErrNodeExists, "AlreadyExists"},
 	{zk.ErrNoAuth, "PermissionDenied"},

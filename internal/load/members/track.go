@@ -3,6 +3,7 @@ package members
 import (
 	"maps"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -198,6 +199,32 @@ func (f figureSet) setTimer(timer results.Timer, before, after Histogram) {
 		f.setExact(timer.P99Above(), above)
 		f.setExact(timer.P99AtMost(), atMost)
 	}
+	if !ok || !slices.Contains(results.Estimated, timer) {
+		return
+	}
+	for _, s := range results.Estimates {
+		f.set(timer.Estimate(s), estimate(results.QuantileOf(s)*count, before.Buckets, after.Buckets))
+	}
+}
+
+// estimate returns what Prometheus's histogram_quantile returns for an observation of this rank: its share of the way through its
+// bucket, or the lower bound of a bucket without an upper one. The bounds of both histograms are equal.
+func estimate(rank float64, before, after []Bucket) float64 {
+	below, from := 0.0, 0.0
+	for i, b := range after {
+		n := b.Count - before[i].Count
+		switch {
+		case n < rank:
+		case math.IsInf(b.AtMostSeconds, 1):
+			return from
+		case n == below:
+			return b.AtMostSeconds
+		default:
+			return from + (b.AtMostSeconds-from)*(rank-below)/(n-below)
+		}
+		below, from = n, b.AtMostSeconds
+	}
+	return from
 }
 
 // decidingBucket returns the bounds of the bucket that holds the q-th quantile of the difference of two histograms.

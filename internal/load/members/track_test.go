@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
@@ -34,6 +35,9 @@ func after(d time.Duration, change ...func(*Sample)) Sample {
 	return s
 }
 
+// rounded has the precision of figures.
+func rounded(v float64) float64 { return math.Round(v*precision) / precision }
+
 func TestWindow(t *testing.T) {
 	want := map[results.Figure]float64{
 		results.FigureSampledSeconds: 10, results.FigureSampleLagSeconds: 3,
@@ -44,6 +48,9 @@ func TestWindow(t *testing.T) {
 		results.FigurePings: 3, results.FigurePingShortestSeconds: 1.0 / 256, results.FigurePingMedianSeconds: 0.004, results.FigurePingLongestSeconds: 0.25,
 		results.TimerWALFsync.Count(): 10, results.TimerWALFsync.Seconds(): 2.5,
 		results.TimerWALFsync.P99Above(): 0.25, results.TimerWALFsync.P99AtMost(): 0.5,
+		// 9 of 10 observations are in the bucket from 1 to 250 ms, one in that to 500 ms.
+		results.TimerWALFsync.Estimate(spec.StatisticP50): rounded(0.001 + 0.249*5/9),
+		results.TimerWALFsync.Estimate(spec.StatisticP90): 0.25, results.TimerWALFsync.Estimate(spec.StatisticP99): rounded(0.25 + 0.25*0.9),
 	}
 	var track Track
 	for _, d := range []time.Duration{time.Second, 6 * time.Second, 11 * time.Second} {

@@ -23,7 +23,7 @@ const MaxTerminationBytes = 3000
 
 const (
 	// terminationMark begins the line for programs. Its number is the version of the format after it.
-	terminationMark = "etcdbench-result-24:"
+	terminationMark = "etcdbench-result-25:"
 	// maxHeadline bounds the line for people.
 	maxHeadline = 160
 	// maxInflated bounds the decompressed size of a message: more than ten histograms with the longest encoding of each

@@ -143,6 +143,9 @@ func (t *tool) bench(f *benchFlags, flags *pflag.FlagSet, arguments []string) er
 	if err := f.setFields(m, f.advice); err != nil {
 		return err
 	}
+	for _, note := range f.tool.Notes() {
+		fmt.Fprintln(t.Err, "Note: "+note+".")
+	}
 	if f.sweep.print {
 		return t.printBench(f, m)
 	}

@@ -71,7 +71,7 @@ func toolValues(files string) map[string]toolValue {
 		"cacert": {value: files}, "cert": {beside: certificates, value: files}, "key": {beside: certificates, value: files},
 		"user": {value: "root:secret"}, "consistency": {value: "s"}, "rw-ratio": {value: "4"},
 		"range limit": {beside: several}, "range count-only": {beside: several}, "range keys-only": {beside: several},
-		"range prefix": {beside: "--key-space-size=30"}, "range paginate": {beside: "--prefix --key-space-size=10001 --keys-only"},
+		"txn-mixed limit": {beside: "--key-space-size=30"}, "range prefix": {beside: "--key-space-size=30"}, "range paginate": {beside: "--prefix --key-space-size=10001 --keys-only"},
 		"put sequential-keys": {beside: "--key-space-size=30"}, "put compact-interval": {value: "5s"}, "put compact-index-delta": {beside: "--compact-interval=5s"},
 		"put check-hashkv": {}, "txn-put txn-ops": {beside: "--key-space-size=30"},
 		"stm isolation": {value: "ss"}, "stm stm-locker": {value: "lock-rpc"}, "stm keys-per-txn": {beside: "--keys=30"},
@@ -88,7 +88,7 @@ var toggles = []string{
 
 // unchanged are flags that leave the manifest as it is: what they ask for is always so, is a form of the result, or is in
 // the Secret that --cacert names.
-var unchanged = []string{"sample", "report-perfdash", "cert", "key"}
+var unchanged = []string{"sample", "end-key", "report-perfdash", "cert", "key"}
 
 // argumentsOf are the command line of a flag, without and with it.
 func argumentsOf(command string, f toolFlag, values map[string]toolValue) (without, with []string) {

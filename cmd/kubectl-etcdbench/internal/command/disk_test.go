@@ -126,7 +126,7 @@ func TestTheAnswerAboutADisk(t *testing.T) {
 	for want, b := range map[string]*v1alpha1.EtcdBenchmark{
 		"Fast enough for etcd's log: p99 of 3,000 flushes 4ms, the slowest 9ms; etcd's limit for p99 is 10ms (https://etcd.io/docs/v3.6/faq/).": run(v1alpha1.ReasonCompleted, metav1.ConditionTrue),
 		"Too slow for etcd's log: p99 of 3,000 flushes 4ms, the slowest 9ms; etcd's limit for p99 is 10ms (https://etcd.io/docs/v3.6/faq/).":    run(v1alpha1.ReasonCompleted, metav1.ConditionFalse),
-		"No verdict on this disk: too few requests":    run(v1alpha1.ReasonCompleted, metav1.ConditionUnknown),
+		"No verdict on this disk: too few requests":     run(v1alpha1.ReasonCompleted, metav1.ConditionUnknown),
 		"No verdict on this disk: the run ended early.": run(v1alpha1.ReasonStopped, metav1.ConditionFalse),
 	} {
 		if got := diskAnswer(b); got != want {

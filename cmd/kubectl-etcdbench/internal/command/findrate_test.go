@@ -97,7 +97,7 @@ func TestFindRateRefuses(t *testing.T) {
 		"bounds the wrong way":   {limited, []string{"--local", "--find-rate", "--min-rate", "50", "--max-rate", "20"}, "found 50 and 20"},
 		"a probe of no length":   {limited, []string{"--local", "--find-rate", "--probe-seconds", "0"}, "found 0"},
 		"a pause without end":    {limited, []string{"--local", "--find-rate", "--pause-seconds", "121"}, "found 121"},
-		"a form for runs":        {limited, []string{"--local", "--find-rate", "-o", "perfdash"}, "perfdash"},
+		"a form for runs":        {limited, []string{"--local", "--find-rate", "-o", "jsonl"}, "jsonl"},
 		"rounds":                 {limited, []string{"--local", "--find-rate", "--rounds", "3"}, "--rounds"},
 		"arrivals of no kind":    {strings.Replace(limited, "requests: 10}", "requests: 10, rate: {perSecond: 9, arrival: Uniform}}", 1), []string{"--find-rate", "--print-manifest"}, "spec.search.arrival"},
 		"loads":                  {limited, []string{"--local", "--find-rate", "--sweep", "load.clients=1,2"}, "a search has one load"},

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/apiservertest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 )
 
@@ -19,8 +18,7 @@ var twoTargets = strings.Replace(smallSuite, "  workloads:", "  - {name: other, 
 // etcdThatMarks is an etcd that leaves a file when it starts.
 func etcdThatMarks(t *testing.T) (program, mark string) {
 	t.Helper()
-	etcd, err := filepath.Abs(filepath.Join(apiservertest.Tools(filepath.Join("..", "..", "..", "..")), "etcd"))
-	must(t, err)
+	etcd := etcdProgram(t)
 	program = filepath.Join(t.TempDir(), "etcd")
 	mark = program + "-started"
 	must(t, os.WriteFile(program, []byte("#!/bin/sh\necho >>"+mark+"\nexec "+etcd+` "$@"`), 0o755))

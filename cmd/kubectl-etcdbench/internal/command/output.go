@@ -68,6 +68,7 @@ var (
 	formMarkdown = form{name: outputMD, make: func(d *report.Document) ([]byte, error) { return d.Page().Markdown(), nil }}
 	formCSV      = form{name: "csv", make: report.CSV}
 	formJUnit    = form{name: "junit", make: report.JUnit}
+	formHeatmaps = form{name: "rw-heatmaps", make: report.RWHeatmaps}
 )
 
 // forms are all output formats, in the order of the help.
@@ -76,13 +77,13 @@ var forms = []form{
 	{name: outputJSON, write: writeJSON, writeSuite: writeSuiteJSON},
 	{name: outputYAML, write: whole(marshalYAML), writeSuite: writeSuiteYAML},
 	{name: "archive", make: (*report.Document).Marshal},
-	formHTML, formMarkdown, formCSV, formJUnit,
-	{name: "perfdash", write: whole(render.Perfdash)},
+	formHTML, formMarkdown, formCSV, formJUnit, formHeatmaps,
+	{name: "perfdash", make: report.Perfdash},
 	{name: outputLines},
 }
 
 // reportForms are the forms of a report. JSON is the document that all others are made of.
-var reportForms = []form{formHTML, formMarkdown, formCSV, {name: outputJSON, make: (*report.Document).Marshal}, formJUnit}
+var reportForms = []form{formHTML, formMarkdown, formCSV, {name: outputJSON, make: (*report.Document).Marshal}, formJUnit, formHeatmaps}
 
 // comparisonForms are the forms of a comparison.
 var comparisonForms = []form{

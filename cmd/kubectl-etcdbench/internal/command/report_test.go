@@ -75,7 +75,7 @@ func TestReportRefuses(t *testing.T) {
 		"nothing":                {nil, "wanted a run"},
 		"no such file":           {[]string{"./none.json"}, "none.json"},
 		"another kind":           {[]string{"pod.yaml"}, `the kind "Pod"`},
-		"an unknown form":        {[]string{result, "-o", "pdf"}, "html, md, csv, json or junit"},
+		"an unknown form":        {[]string{result, "-o", "pdf"}, "html, md, csv, json, junit or rw-heatmaps"},
 		"two on standard output": {[]string{result, "-o", "md", "-o", "csv"}, "at most one form on standard output"},
 		"a file twice":           {[]string{result, "-o", "md=x", "-o", "csv=x"}, "found x twice"},
 		"no such folder":         {[]string{result, "-o", "html=none/page.html"}, "none/page.html"},

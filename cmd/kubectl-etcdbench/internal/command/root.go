@@ -74,7 +74,7 @@ func (t *tool) root() *cobra.Command {
 	root.SetIn(t.In)
 	root.SetOut(t.Out)
 	root.SetErr(t.Err)
-	root.AddCommand(t.runCommand(), t.watchCommand(), t.compareCommand(), t.checkCommand(), t.diskCommand(), t.benchCommand(), t.reportCommand(), t.planCommand(), t.versionCommand())
+	root.AddCommand(t.runCommand(), t.watchCommand(), t.compareCommand(), t.checkCommand(), t.diskCommand(), t.benchCommand(), t.reportCommand(), t.planCommand(), t.abCommand(), t.doctorCommand(), t.versionCommand())
 	root.AddCommand(t.listCommand(), t.stopCommand(), t.logsCommand(), t.samplesCommand(), t.explainCommand(), t.cleanCommand())
 	t.completions(root)
 	return root

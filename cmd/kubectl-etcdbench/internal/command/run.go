@@ -77,6 +77,8 @@ type runFlags struct {
 	// binaries are the values of --member-binary, and programs the same by target; that of "" is for all others.
 	binaries []string
 	programs map[v1alpha1.EntryName]string
+	// mayBeEqual: two targets of a suite may have the same program.
+	mayBeEqual bool
 	// access replaces the manifest's target.
 	access access.Flags
 	find   findFlags
@@ -188,6 +190,11 @@ func (t *tool) run(f *runFlags) error {
 	if f.dryRun != "" {
 		return t.dryRun(f, m)
 	}
+	return t.begin(f, m)
+}
+
+// begin runs a manifest, once the destinations of its result are open.
+func (t *tool) begin(f *runFlags, m *manifest.Manifest) error {
 	if m.IsSuite() {
 		if err := f.following.checkSuite(); err != nil {
 			return err

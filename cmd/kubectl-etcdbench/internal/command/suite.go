@@ -75,7 +75,7 @@ func (f *runFlags) checkTargets(targets []v1alpha1.SuiteTarget) error {
 	}
 	described := func(t v1alpha1.SuiteTarget) bool { return t.Target.Ephemeral != nil }
 	switch n, equal := len(targets), !f.differ(targets); {
-	case n < 2 || !equal:
+	case n < 2 || !equal || f.mayBeEqual:
 		return nil
 	case f.options.Members == 0 && len(f.access.Endpoints) == 0 && !slices.ContainsFunc(targets, described):
 		return nil

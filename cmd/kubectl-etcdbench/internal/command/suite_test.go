@@ -103,7 +103,7 @@ type called struct {
 // call runs the command line against the API server.
 func call(stdin string, args ...string) *called {
 	c := &called{out: &output{}, err: &output{}, signals: make(chan os.Signal, 2), status: make(chan int, 1)}
-	if !slices.Contains(args, "--local") && !slices.Contains([]string{"plan", "check", "disk", "bench", "explain", "samples", "completion", "__complete"}, args[0]) {
+	if !slices.Contains(args, "--local") && !slices.Contains([]string{"ab", "plan", "check", "disk", "bench", "explain", "samples", "completion", "__complete"}, args[0]) {
 		args = append(args, "--kubeconfig", apiServer.kubeconfig)
 	}
 	go func() {

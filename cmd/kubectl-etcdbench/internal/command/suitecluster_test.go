@@ -218,7 +218,7 @@ func TestSuitesAreRefusedInACluster(t *testing.T) {
 			}
 		})
 	}
-	for _, flag := range [][]string{{"-o", "perfdash"}, {"-o", "jsonl"}, {"-o", "jsonl", "--interval", "5s"}} {
+	for _, flag := range [][]string{{"-o", "jsonl"}, {"-o", "jsonl", "--interval", "5s"}} {
 		c := call(smallSuite, append([]string{"run", "-f", "-", "-n", ns}, flag...)...)
 		c.wantStatus(t, exitFailed)
 		if !strings.Contains(c.err.String(), flag[0]) && !strings.Contains(c.err.String(), "--output") && !strings.Contains(c.err.String(), "--interval") {

@@ -108,7 +108,7 @@ func TestSuitesAreRefused(t *testing.T) {
 	}{
 		"a search":                 {"", "", []string{"--local", "--find-rate"}, "take the manifest of a single run"},
 		"members, in a cluster":    {"", "", []string{"--members", "1"}, "needs --local"},
-		"a form for runs":          {"", "", []string{"--local", "-o", "perfdash"}, "no form perfdash"},
+		"a form for runs":          {"", "", []string{"--local", "-o", "jsonl"}, "no form jsonl"},
 		"an unknown field":         {"clients: 2", "conections: 2", []string{"--local"}, "line 15: spec.loads[1].load.conections: unknown field"},
 		"an empty axis":            {"  - {name: one, load: {requests: 50}}\n  - {name: two, load: {requests: 60, clients: 2}}\n", "    []\n", []string{"--local"}, "spec.loads"},
 		"a cell that cannot be":    {"clients: 2", "connections: 3", []string{"--local"}, "spec.loads[1].load"},

@@ -74,6 +74,17 @@ func shrink(s *v1alpha1.EtcdBenchmarkSuiteSpec, endpoints []string) {
 			l.Requests = nil
 		}
 	}
+	if most := 2; len(s.Loads)*len(s.Workloads) > 40 {
+		s.Loads, s.Workloads = s.Loads[:most], s.Workloads[:most]
+	}
+	for _, w := range s.Workloads {
+		if m := w.Workload.Mixed; m != nil {
+			m.Keys.Count = min(m.Keys.Count, 1000)
+		}
+		if p := w.Workload.Put; p != nil && p.Overwrite {
+			p.Keys.Count = min(p.Keys.Count, 1000)
+		}
+	}
 	if f := s.Search; f != nil {
 		f.Load.Clients, f.Load.Connections, f.Load.WarmupSeconds, f.Load.DurationSeconds = 10, 10, 0, new(int32(1))
 		f.MinPerSecond, f.MaxPerSecond, f.Confirmations, f.PauseSeconds = 1200, 1200, 1, new(int32(0))
@@ -110,7 +121,7 @@ func ranSmall(t *testing.T, s v1alpha1.EtcdBenchmarkSuite, endpoints []string) (
 		if isBurst(&s.Spec) {
 			want = int64(s.Spec.Loads[0].Load.Clients)
 		}
-		if !ended || r.Probe == nil && r.Operations[0].Succeeded != want {
+		if !ended || r.Probe == nil && r.Operations[0].Succeeded != want && succeeded(r) != want {
 			t.Errorf("got %+v", r)
 		}
 	}
@@ -118,6 +129,14 @@ func ranSmall(t *testing.T, s v1alpha1.EtcdBenchmarkSuite, endpoints []string) (
 		t.Errorf("got %+v", got.Status.Runs)
 	}
 	return got
+}
+
+// succeeded is how many requests of all kinds did.
+func succeeded(r v1alpha1.SuiteResult) (n int64) {
+	for _, o := range r.Operations {
+		n += o.Succeeded
+	}
+	return n
 }
 
 func manifestOf(t *testing.T, s v1alpha1.EtcdBenchmarkSuite) string {

@@ -93,7 +93,7 @@ func TestWatchRefuses(t *testing.T) {
 		"nothing":          {[]string{"nothing"}, "found no run and no suite " + ns + "/nothing: kubectl get etcdbenchmarks,etcdbenchmarksuites -n " + ns},
 		"no suite":         {[]string{"suite/nothing"}, "the suite " + ns + "/nothing was not found: kubectl get etcdbenchmarksuite -n " + ns},
 		"no run":           {[]string{"run/small"}, "the run " + ns + "/small was not found"},
-		"a form for runs":  {[]string{"suite/small", "-o", "perfdash"}, "a suite has no form perfdash"},
+		"a form for runs":  {[]string{"suite/small", "-o", "jsonl"}, "a suite has no form jsonl"},
 		"the same, a name": {[]string{"small", "-o", "jsonl"}, "a suite has no form jsonl"},
 		"another kind":     {[]string{"pod/small"}, `watch follows no "pod"`},
 		"two names":        {[]string{"suite", "small"}, "wanted the name of one run or suite, found 2"},

@@ -42,7 +42,7 @@ func Commands() []Command {
 		{Name: "put", Short: "Put keys", flags: func() flags { return &put{} }},
 		{Name: "range", Short: "Read a key, or an interval of keys", Arguments: " KEY [END]", least: 1, most: 2, flags: func() flags { return &ranges{} }},
 		{Name: "txn-put", Short: "Put several keys in a transaction", flags: func() flags { return &txnPut{} }},
-		{Name: "txn-mixed", Short: "Read or put a key, each in a transaction", flags: func() flags { return &txnMixed{} }},
+		{Name: "txn-mixed", Short: "Read keys or put a key, each in a transaction", Arguments: " [KEY] [END]", most: 2, flags: func() flags { return &txnMixed{} }},
 		{Name: "stm", Short: "Run transactions of software transactional memory", flags: func() flags { return &stm{} }},
 		{Name: "lease-keepalive", Short: "Renew leases", flags: func() flags { return &leaseKeepAlive{} }},
 		{Name: "watch", Short: "Put keys that many watchers watch", flags: func() flags { return &watch{} }},
@@ -83,6 +83,14 @@ func (c Command) Define(set *pflag.FlagSet) *Flags {
 	refused.Define(set, "auto-sync-interval", "each connection belongs to a known member, and the run follows the leader: remove it")
 	f.own.define(set)
 	return f
+}
+
+// Notes say where the run differs from the tool's run of the same line, as far as that is not in docs/etcd-tool.md.
+func (f *Flags) Notes() []string {
+	if of, has := f.own.(interface{ notes() []string }); has {
+		return of.notes()
+	}
+	return nil
 }
 
 // day bounds a run: the tool has no time limit.

@@ -1,6 +1,7 @@
 package etcdtool
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -67,6 +68,48 @@ func TestRatioBecomesAPercentage(t *testing.T) {
 	for ratio, want := range map[string]int32{"0": 0, "0.5": 33, "1": 50, "2": 67, "9": 90, "1000": 100} {
 		if got := benchmark(t, "txn-mixed", "--rw-ratio="+ratio).Spec.Workload.Mixed.ReadPercent; got != want {
 			t.Errorf("ratio %s: got %d %%, wanted %d", ratio, got, want)
+		}
+	}
+}
+
+// The line of rw-benchmark.sh, with the store that the script fills before it.
+func TestTheLineOfTheHeatmaps(t *testing.T) {
+	line := []string{"", "--conns=32", "--clients=32", "--total=200000", "--rw-ratio=.1250", "--limit=100", "--val-size=256"}
+	got := benchmark(t, "txn-mixed", append(line, "--key-space-size=65536", "--key-size=256")...).Spec
+	want := &spec.Mixed{
+		ReadPercent: 11, InTransaction: true, ReadLimit: new(int64(100)), Consistency: spec.Linearizable,
+		Keys:   spec.Keys{Count: 65_536, SizeBytes: 256, Distribution: spec.Sequential},
+		Values: spec.Values{SizeBytes: 256, Content: spec.ContentRandom, SizeDistribution: spec.SizesUniform},
+	}
+	if diff := cmp.Diff(want, got.Workload.Mixed); diff != "" || got.Load.Clients != 32 || got.Load.Connections != 32 || *got.Load.Requests != 200_000 {
+		t.Errorf("workload (-want +got):\n%s\nload: %+v", diff, got.Load)
+	}
+	for _, tc := range []struct {
+		args  []string
+		notes int
+	}{{line, 1}, {append(line, "--key-space-size=65536"), 0}, {append(line, "--rw-ratio=.0078"), 2}, {append(line, "--rw-ratio=0", "--key-space-size=9"), 0}} {
+		if got := notesOf(t, tc.args); len(got) != tc.notes {
+			t.Errorf("%v: wanted %d notes, found %q", tc.args, tc.notes, got)
+		}
+	}
+}
+
+func notesOf(t *testing.T, args []string) []string {
+	t.Helper()
+	set := pflag.NewFlagSet("txn-mixed", pflag.ContinueOnError)
+	i := slices.IndexFunc(Commands(), func(c Command) bool { return c.Name == "txn-mixed" })
+	f := Commands()[i].Define(set)
+	if err := set.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	return f.Notes()
+}
+
+// A read returns no more keys than there are.
+func TestLimitsOfReads(t *testing.T) {
+	for limit, want := range map[string]int64{"0": 50, "1": 1, "100": 50} {
+		if got := *benchmark(t, "txn-mixed", "--key-space-size=50", "--limit="+limit).Spec.Workload.Mixed.ReadLimit; got != want {
+			t.Errorf("limit %s: got %d, wanted %d", limit, got, want)
 		}
 	}
 }

@@ -30,7 +30,7 @@ func TestEachFlagHasTheDefaultOfTheTool(t *testing.T) {
 		"put":             "compact-index-delta=1000 compact-interval=0s key-size=8 key-space-size=1 rate=0 sequential-keys=false total=10000 val-size=8",
 		"range":           "consistency=l count-only=false keys-only=false limit=0 paginate=false prefix=false rate=0 stream=false total=10000",
 		"txn-put":         "key-size=8 key-space-size=1 rate=0 total=10000 txn-ops=1 val-size=8",
-		"txn-mixed":       "consistency=l key-size=8 key-space-size=1 rate=0 rw-ratio=1 total=10000 val-size=8",
+		"txn-mixed":       "consistency=l end-key= key-size=8 key-space-size=1 limit=1000 rate=0 rw-ratio=1 total=10000 val-size=8",
 		"stm":             "isolation=r keys=1 keys-per-txn=1 rate=0 stm-locker=stm total=10000 txn-wr-percent=50 val-size=8",
 		"lease-keepalive": "total=10000",
 		"watch":           "key-size=32 key-space-size=1 put-rate=0 put-total=1000 sequential-keys=false streams=10 watch-per-stream=100 watched-key-total=1",

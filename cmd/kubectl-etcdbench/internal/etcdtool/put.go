@@ -2,7 +2,6 @@ package etcdtool
 
 import (
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -79,43 +78,5 @@ func (p *txnPut) run(_ []string, load spec.Load) (run, error) {
 			Mode: spec.TxnPuts, PutsPerTransaction: &p.ops, Keys: keys(p.space, p.keySize, spec.Sequential), Values: values(p.valSize),
 		}},
 		load: requests(load, p.total, p.rate),
-	}, nil
-}
-
-// txnMixed has the flags of the command txn-mixed.
-type txnMixed struct {
-	keySize, valSize   int32
-	total, rate, space int64
-	ratio              float64
-	consistency        string
-}
-
-func (m *txnMixed) define(set *pflag.FlagSet) {
-	const oneKey = "a request of txn-mixed reads one key here: remove it, or use bench range, which reads several"
-	set.Int32Var(&m.keySize, "key-size", 8, keySizeHelp)
-	set.Int32Var(&m.valSize, "val-size", 8, valSizeHelp)
-	set.Int64Var(&m.total, "total", 10_000, totalHelp)
-	set.Int64Var(&m.rate, "rate", 0, rateHelp)
-	set.Int64Var(&m.space, "key-space-size", 1, keySpaceHelp)
-	set.Float64Var(&m.ratio, "rw-ratio", 1, "reads for each put. Reads are a whole percentage of all requests: mixed.readPercent")
-	set.StringVar(&m.consistency, "consistency", "l", "l (linearizable) or s (serializable): mixed.consistency")
-	refused.Define(set, "end-key", oneKey)
-	refused.Define(set, "limit", oneKey)
-}
-
-func (m *txnMixed) run(_ []string, load spec.Load) (run, error) {
-	consistency, err := consistencyOf(m.consistency)
-	if err != nil {
-		return run{}, err
-	}
-	if m.ratio < 0 || math.IsNaN(m.ratio) || math.IsInf(m.ratio, 0) {
-		return run{}, fmt.Errorf("--rw-ratio: wanted 0 or more, found %v", m.ratio)
-	}
-	return run{
-		workload: spec.Workload{Type: spec.WorkloadMixed, Mixed: &spec.Mixed{
-			ReadPercent: int32(math.Round(100 * m.ratio / (1 + m.ratio))), InTransaction: true, Consistency: consistency,
-			Keys: keys(m.space, m.keySize, spec.Sequential), Values: values(m.valSize),
-		}},
-		load: requests(load, m.total, m.rate),
 	}, nil
 }

@@ -137,7 +137,7 @@ func (o Options) unused() (all []string) {
 		name string
 		set  bool
 	}{
-		{"image", e.Image != ""}, {"resources", e.Resources != nil}, {"storage", e.Storage != nil}, {"placement", e.Placement != nil}, {"keepSeconds", e.KeepSeconds > 0},
+		{"image", e.Image != "" && o.MemberBinary == ""}, {"resources", e.Resources != nil}, {"storage", e.Storage != nil}, {"placement", e.Placement != nil}, {"keepSeconds", e.KeepSeconds > 0},
 	} {
 		if field.set {
 			all = append(all, "spec.target.ephemeral."+field.name+" was not used: the members were processes on this machine.")

@@ -38,10 +38,18 @@ func (m *Manifest) Of(c Cell, run *unstructured.Unstructured) *Manifest {
 	if c.Load >= 0 {
 		load = fmt.Sprintf("spec.loads[%d].load", c.Load)
 	}
+	disturbances := "spec.template.disturbances"
+	workloads, _, _ := unstructured.NestedFieldNoCopy(m.Object.Object, "spec", "workloads")
+	if all, isList := workloads.([]any); isList && c.Workload < len(all) {
+		if entry, _ := all[c.Workload].(map[string]any); entry["disturbances"] != nil {
+			disturbances = fmt.Sprintf("spec.workloads[%d].disturbances", c.Workload)
+		}
+	}
 	return m.Make(run, map[string]string{},
 		Origin{"spec.target", fmt.Sprintf("spec.targets[%d].target", c.Target)},
 		Origin{"spec.workload", fmt.Sprintf("spec.workloads[%d].workload", c.Workload)},
 		Origin{"spec.objectives", fmt.Sprintf("spec.workloads[%d].objectives", c.Workload)},
+		Origin{"spec.disturbances", disturbances},
 		Origin{"spec.load", load},
 		Origin{"spec", "spec.template"},
 	)

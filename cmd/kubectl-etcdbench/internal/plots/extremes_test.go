@@ -105,7 +105,10 @@ func addExtremes(all map[string]plotted, name string, unit Unit, values []float6
 	o := OverTime{About: id, Interval: 1, Unit: unit, Lines: []TimeLine{{Label: label(1), Values: values}, {Label: label(0), Values: values, At: values}}}
 	s := Spectrum{About: id, Ratio: unit == Percent, Lines: []SpectrumLine{{Label: label(0)}, {Label: label(1), Group: -7}}}
 	c := Curves{About: id, Unit: unit, Axis: label(3), Over: label(4), Lines: []CurveLine{{Label: label(0)}, {Label: label(1)}}}
+	g := Grid{About: id, Unit: unit, Changes: unit == Percent, X: label(1), Y: label(2)}
 	for i, v := range values {
+		g.Columns, g.Rows = append(g.Columns, label(i)), append(g.Rows, label(i+1))
+		g.Cells = append(g.Cells, []GridCell{{Value: v, More: label(i)}, {Value: -v, Open: true}, {Missing: label(i)}})
 		c.Lines[i%2].Points = append(c.Lines[i%2].Points, CurvePoint{At: v, Value: v, Low: v / 2, High: v * 2, Open: i%3 == 0})
 		k.Points = append(k.Points, KneePoint{Offered: v, Achieved: v, P50: v, P99: 2 * v, Verdict: Open, Label: label(i), AtLeast: true})
 		d.Rounds = append(d.Rounds, DotRound{Label: label(i), Baseline: v, Candidate: 1.1 * v})
@@ -114,7 +117,7 @@ func addExtremes(all map[string]plotted, name string, unit Unit, values []float6
 		o.Marks = append(o.Marks, Mark{At: v, Until: v * 2, Label: label(i)})
 		s.Lines[0].Points = append(s.Lines[0].Points, SpectrumPoint{v, v}, SpectrumPoint{1 - math.Pow(10, -float64(i)), v})
 	}
-	for kind, p := range map[string]plotted{"knee": k, "dots": d, "bars": b, "forest": f, "heatmap": h, "over time": o, "spectrum": s, "curves": c} {
+	for kind, p := range map[string]plotted{"knee": k, "dots": d, "bars": b, "forest": f, "heatmap": h, "over time": o, "spectrum": s, "curves": c, "grid": g} {
 		all[kind+", "+name] = p
 	}
 }

@@ -66,6 +66,8 @@ func tones() []tone {
 		{"heat-1", "#d6e6f4", "#1d3148", 1}, {"heat-2", "#bcd7ec", "#234460", 1}, {"heat-3", "#9cc4e2", "#2a5878", 1},
 		{"heat-4", "#77add4", "#316d92", 1}, {"heat-5", "#5494c4", "#3a83ac", 1}, {"heat-6", "#377ab0", "#4b9ac4", 1},
 		{"heat-7", "#205f98", "#67b1d8", 1}, {"heat-8", "#0f457c", "#8fcae8", 1}, {"heat-9", "#08305c", "#c3e4f6", 1},
+		{"heat-better-1", "#c3e8da", "#1c4436", 1}, {"heat-better-2", "#6cc4a4", "#27795c", 1}, {"heat-better-3", "#007a5a", "#3fcf9f", 1},
+		{"heat-worse-1", "#f9dac5", "#4f2f1b", 1}, {"heat-worse-2", "#ee9c64", "#97501f", 1}, {"heat-worse-3", "#c64600", "#ff8a3d", 1},
 	}
 }
 

@@ -156,6 +156,10 @@ func TestSizes(t *testing.T) {
 		if strings.HasPrefix(name, "heatmap") {
 			limit = 60 << 10
 		}
+		if strings.HasPrefix(name, "grid") {
+			// A suite has at most 100 cells, and the greatest of these 169.
+			limit = 32 << 10
+		}
 		size := len(svg)
 		t.Logf("%s: %d bytes", name, size)
 		if size > limit {
@@ -182,6 +186,7 @@ func TestWithoutData(t *testing.T) {
 		"over time": OverTime{}, "over time of unknowns": OverTime{Lines: []TimeLine{{Values: nan}}, Stalls: []bool{true}},
 		"heatmap": Heatmap{}, "heatmap of zeros": Heatmap{Bands: []Band{{0, 1, []uint64{0}}}, Lines: []TimeLine{{Values: nan}}}, "dots": Dots{}, "dots of unknowns": Dots{Rounds: make([]DotRound, 3)},
 		"curves": Curves{}, "curves of unknowns": Curves{Lines: []CurveLine{{Points: []CurvePoint{{At: 1, Value: math.NaN()}}}}},
+		"grid": Grid{}, "grid of unknowns": Grid{Columns: []string{"1"}, Rows: []string{"1"}, Cells: [][]GridCell{{{Value: math.NaN()}}}},
 		"bars": Bars{}, "bars of zeros": Bars{Rows: make([]BarRow, 2)},
 	} {
 		texts := parsed(t, p.SVG()).all("text")

@@ -162,12 +162,37 @@ func sampleCurves() Curves {
 	return c
 }
 
+// sampleGrid is a grid of rw-heatmaps, or the changes of one.
+func sampleGrid(changes bool) Grid {
+	g := Grid{About: about("grid"), Unit: PerSecond, Changes: changes, X: "connections and clients", Y: "bytes of a value"}
+	if changes {
+		g.ID = "changes"
+	}
+	for row := range 7 {
+		g.Columns, g.Rows = append(g.Columns, fmt.Sprint(32<<row)), append(g.Rows, fmt.Sprint(256<<row))
+		var cells []GridCell
+		for column := range 7 {
+			c := GridCell{Value: 30_000 / (1 + float64(row*row)/4) * (1 + float64(column)/9), More: "(5 rounds)"}
+			if changes {
+				c.Value = float64(row-column) / 40
+				c.Worse, c.Open = c.Value < 0, math.Abs(c.Value) < 0.03
+			}
+			if row == 6 && column == 6 {
+				c = GridCell{Missing: "no valid run"}
+			}
+			cells = append(cells, c)
+		}
+		g.Cells = append(g.Cells, cells)
+	}
+	return g
+}
+
 func samples() map[string]plotted {
 	return map[string]plotted{
 		"forest": sampleForest(), "knee": sampleKnee(), "spectrum": sampleSpectrum(false), "ratio": sampleSpectrum(true),
 		"throughput over time": sampleOverTime(PerSecond), "latency over time": sampleOverTime(Microseconds),
 		"heatmap": sampleHeatmap(36), "dots": sampleDots(), "bars": sampleBars(),
-		"curves": sampleCurves(),
+		"curves": sampleCurves(), "grid": sampleGrid(false), "changes": sampleGrid(true),
 	}
 }
 

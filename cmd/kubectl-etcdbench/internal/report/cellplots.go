@@ -12,12 +12,15 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
-// cellFigures are drawn of each cell, beside each other.
-var cellFigures = []struct {
+// cellFigure is a number of a run that is drawn of each cell.
+type cellFigure struct {
 	id, title, axis string
 	unit            plots.Unit
 	of              func(v1alpha1.SuiteResult) (float64, bool)
-}{
+}
+
+// cellFigures are drawn in this order.
+var cellFigures = []cellFigure{
 	{"cells", "Throughput of each cell", "throughput", plots.PerSecond, func(r v1alpha1.SuiteResult) (float64, bool) {
 		v, known := suite.NumberOf(r, v1alpha1.Metric{Type: v1alpha1.MetricThroughput})
 		return v / 1000, known && v >= 0
@@ -28,28 +31,32 @@ var cellFigures = []struct {
 	}},
 }
 
-// cellPlots draw figures of each cell with their spread over the rounds. A cell without a number has a row, too. Of a figure
-// that is equal in all cells, a sentence says so.
+// cellHeader is the header of the table behind a figure of all cells.
+var cellHeader = []string{"cell", "mean", "lowest", "highest", "rounds"}
+
+// cellPlots draw figures of each cell with their spread over the rounds: as a grid if two axes have numbers, else as bars. A
+// cell without a number has a row, too. Of a figure that is equal in all cells, a sentence says so.
 func cellPlots(s *v1alpha1.EtcdBenchmarkSuite) (out []Plot, equal []render.Block) {
 	if s.Spec.Search != nil {
 		return nil, nil
 	}
+	grid, isGrid := gridOf(s)
 	for _, f := range cellFigures {
+		if isGrid {
+			out = append(out, valueGrids(s, grid, f)...)
+			continue
+		}
 		bars := plots.Bars{About: plots.About{
 			ID: f.id, Title: f.title,
 			Description: "A bar is the mean of the rounds, the line on it goes from the lowest to the highest round.",
 		}, Unit: f.unit, Axis: f.axis}
 		var known []plots.BarRow
 		var unknown []string
-		rows := [][]string{{"cell", "mean", "lowest", "highest", "rounds"}}
+		rows := [][]string{cellHeader}
 		for _, c := range suite.Cells(s) {
-			values := inRounds(s, c.Name, f.of)
-			bar := plots.BarRow{Label: c.Name, Missing: missing(s, c.Name)}
-			row := []string{c.Name, bar.Missing, "–", "–", text.Grouped(len(values))}
-			if len(values) > 0 {
-				bar.Value, bar.Low, bar.High = stat.Mean(values, nil), slices.Min(values), slices.Max(values)
-				bar.Missing, known = "", append(known, bar)
-				row = []string{c.Name, f.unit.Text(bar.Value), f.unit.Text(bar.Low), f.unit.Text(bar.High), row[4]}
+			bar, row, _ := cellOf(s, c.Name, f, false)
+			if bar.Missing == "" {
+				known = append(known, bar)
 			} else {
 				unknown = append(unknown, c.Name+" ("+bar.Missing+")")
 			}
@@ -73,10 +80,36 @@ func cellPlots(s *v1alpha1.EtcdBenchmarkSuite) (out []Plot, equal []render.Block
 	return out, equal
 }
 
-// inRounds are the values of the runs of a cell that count and are valid, one per round.
-func inRounds(s *v1alpha1.EtcdBenchmarkSuite, cell string, of func(v1alpha1.SuiteResult) (float64, bool)) (out []float64) {
+// cellOf is a figure of a cell, and its row of the table. If no round is valid and all are asked for, it is that of the
+// others; open says so.
+func cellOf(s *v1alpha1.EtcdBenchmarkSuite, cell string, f cellFigure, all bool) (bar plots.BarRow, row []string, open bool) {
+	values := inRounds(s, cell, f.of, decided)
+	if all && len(values) == 0 {
+		values = inRounds(s, cell, f.of, complete)
+		open = len(values) > 0
+	}
+	bar = plots.BarRow{Label: cell}
+	if len(values) == 0 {
+		bar.Missing = missing(s, cell)
+		return bar, []string{cell, bar.Missing, "–", "–", "0"}, false
+	}
+	bar.Value, bar.Low, bar.High = stat.Mean(values, nil), slices.Min(values), slices.Max(values)
+	row = []string{cell, f.unit.Text(bar.Value), f.unit.Text(bar.Low), f.unit.Text(bar.High), text.Grouped(len(values))}
+	if open {
+		row[4] += ", not comparable"
+	}
+	return bar, row, open
+}
+
+// complete is the result of a cell in a round, whether or not its numbers can be compared.
+func complete(s *v1alpha1.EtcdBenchmarkSuite, cell string, round int32) (v1alpha1.SuiteResult, bool) {
+	return suite.Counted(s.Status.Results, cell, round)
+}
+
+// inRounds are the values of the runs of a cell that take chooses, one per round.
+func inRounds(s *v1alpha1.EtcdBenchmarkSuite, cell string, of func(v1alpha1.SuiteResult) (float64, bool), take func(*v1alpha1.EtcdBenchmarkSuite, string, int32) (v1alpha1.SuiteResult, bool)) (out []float64) {
 	for round := int32(1); round <= lastRound(s); round++ {
-		if r, valid := decided(s, cell, round); valid {
+		if r, chosen := take(s, cell, round); chosen {
 			if v, known := of(r); known {
 				out = append(out, v)
 			}

@@ -52,7 +52,7 @@ func comparisonPlots(d *Document) []Plot {
 		}
 		rows = append(rows, []string{row.Label, text.SignedPercent(row.Change), interval, string(c.Verdict)})
 	}
-	out := []Plot{{Picture: forest, Rows: rows}}
+	out := append(changeGrids(d.Suite), Plot{Picture: forest, Rows: rows})
 	if d.Suite.Status.Baseline != nil {
 		// The rounds of another session are no pairs, and its runs are not known here.
 		return out

@@ -1,0 +1,135 @@
+package command
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/apiservertest"
+)
+
+// twoBuilds is a suite with one short row. Its baseline is the second target.
+const twoBuilds = `
+apiVersion: etcdbench.dev/v1alpha1
+kind: EtcdBenchmarkSuite
+metadata: {name: short}
+spec:
+  targets:
+  - {name: branch, target: {ephemeral: {replicas: 1, image: a}}}
+  - {name: main, target: {ephemeral: {replicas: 1, image: b}}}
+  workloads: [{name: put, workload: {type: Put, put: {keys: {count: 1000}}}}]
+  loads: [{name: few, load: {requests: 50}}]
+  rounds: 3
+  compare: {axis: Targets, baseline: {entry: main}, metrics: [{type: Throughput, tolerancePercent: 99}]}
+`
+
+func etcdProgram(t *testing.T) string {
+	t.Helper()
+	etcd, err := filepath.Abs(filepath.Join(apiservertest.Tools(filepath.Join("..", "..", "..", "..")), "etcd"))
+	must(t, err)
+	return etcd
+}
+
+// The first program is the baseline, whatever the order of the targets. Each run has new members of its program.
+func TestTwoBuildsTakeTurns(t *testing.T) {
+	t.Parallel()
+	program, mark := etcdThatMarks(t)
+	out := t.TempDir()
+	perfdash := filepath.Join(out, "perfdash.json")
+	c := call(twoBuilds, "ab", etcdProgram(t), program, "-f", "-", "-o", "json", "-o", "perfdash="+perfdash, "-o", "md="+filepath.Join(out, "comment.md"))
+	c.end(t)
+	var s v1alpha1.EtcdBenchmarkSuite
+	must(t, json.Unmarshal([]byte(c.out.String()), &s))
+	if len(s.Status.Comparisons) != 1 || s.Status.Comparisons[0].BaselineCell != "main" || len(s.Status.Results) < 6 {
+		t.Fatalf("compared %+v in %d runs", s.Status.Comparisons, len(s.Status.Results))
+	}
+	runs := 0
+	for _, r := range s.Status.Results {
+		if r.Cell == "branch" {
+			runs++
+		}
+	}
+	// The program also started once to print its version.
+	if started, err := os.ReadFile(mark); err != nil || len(started) != runs+1 {
+		t.Errorf("the second program started %d times (%v), wanted %d", len(started), err, runs+1)
+	}
+	if want := "1 row of 2 builds × 3 rounds = 6 runs."; !strings.Contains(c.err.String(), want) || strings.Count(c.err.String(), ": etcd 3.") != 2 {
+		t.Errorf("wanted %q and two versions, found %s", want, c.err.String())
+	}
+	var graphs struct {
+		DataItems []struct{ Labels map[string]string }
+	}
+	content, err := os.ReadFile(perfdash)
+	must(t, err)
+	must(t, json.Unmarshal(content, &graphs))
+	found := map[string]int{}
+	for _, item := range graphs.DataItems {
+		found[item.Labels["Cell"]+" "+item.Labels["Metric"]]++
+	}
+	for _, cell := range []string{"main", "branch"} {
+		if found[cell+" Throughput"] != 1 || found[cell+" Memory"] != 1 {
+			t.Errorf("found the graphs %v", found)
+		}
+	}
+}
+
+// The printed suite can run, and has the values of the flags.
+func TestThePrintedSuiteOfTwoBuilds(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"./a", "./b"}, {"example.org/etcd:1", "example.org/etcd:2", "--images"}} {
+		c := call("", append([]string{"ab", "--print-manifest", "--members", "3", "--rounds", "4", "--seconds", "7", "--tolerance", "3"}, args...)...)
+		c.wantStatus(t, exitDone)
+		again := call(c.out.String(), "run", "-f", "-", "--dry-run=client", "-o", "json")
+		again.wantStatus(t, exitDone)
+		var s v1alpha1.EtcdBenchmarkSuite
+		must(t, json.Unmarshal([]byte(again.out.String()), &s))
+		e := s.Spec.Targets[1].Target.Ephemeral
+		if e.Image != args[1] || e.Replicas != 3 || s.Spec.Rounds != 4 || *s.Spec.Loads[0].Load.DurationSeconds != 7 || s.Spec.Compare.Metrics[0].TolerancePercent != 3 {
+			t.Errorf("found %s", c.out.String())
+		}
+	}
+}
+
+func TestBuildsThatCannotBeCompared(t *testing.T) {
+	t.Parallel()
+	etcd := etcdProgram(t)
+	notEtcd := filepath.Join(t.TempDir(), "program")
+	must(t, os.WriteFile(notEtcd, []byte("#!/bin/sh\necho hello\n"), 0o755))
+	for name, tc := range map[string]struct{ stdin, args, want string }{
+		"one program":         {"", etcd, "wanted two programs"},
+		"no file":             {"", etcd + " ./missing", "./missing --version: wanted the version of an etcd"},
+		"a name":              {"", etcd + " missing", "write ./missing for one in this folder"},
+		"another program":     {"", etcd + " " + notEtcd, "is it an etcd?"},
+		"a suite of one":      {strings.Replace(twoBuilds, "  - {name: branch, target: {ephemeral: {replicas: 1, image: a}}}\n", "", 1), etcd + " " + etcd + " -f -", "an axis with at least two entries"},
+		"a run":               {puts, etcd + " " + etcd + " -f -", "wanted EtcdBenchmarkSuite"},
+		"rows of two sources": {twoBuilds, etcd + " " + etcd + " -f - --rounds 3", "--rounds is a field of the suite"},
+		"images and a folder": {"", "a b --images --data-dir /tmp", "--data-dir is for programs"},
+		"a cluster":           {"", etcd + " " + etcd + " --context a", "add --images"},
+		"no tolerance":        {"", etcd + " " + etcd + " --tolerance 0", "--tolerance: wanted 1 to 99"},
+		"too short":           {"", etcd + " " + etcd + " --seconds 1", "--seconds: wanted 2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := call(tc.stdin, append([]string{"ab"}, strings.Fields(tc.args)...)...)
+			c.wantStatus(t, exitFailed)
+			if !strings.Contains(c.err.String(), tc.want) {
+				t.Errorf("wanted %q, found %s", tc.want, c.err.String())
+			}
+		})
+	}
+}
+
+// One file under two names says that every difference is chance, and runs.
+func TestOneBuildTwice(t *testing.T) {
+	t.Parallel()
+	etcd := etcdProgram(t)
+	link := filepath.Join(t.TempDir(), "etcd-new")
+	must(t, os.Symlink(etcd, link))
+	c := call(twoBuilds, "ab", etcd, link, "-f", "-")
+	c.end(t)
+	if !strings.Contains(c.err.String(), "every difference is chance") || !strings.Contains(c.out.String(), "6 of 6 planned") {
+		t.Errorf("found %s%s", c.err.String(), c.out.String())
+	}
+}

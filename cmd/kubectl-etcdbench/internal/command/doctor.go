@@ -1,0 +1,145 @@
+package command
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/doctor"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/render"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+)
+
+const doctorExample = `  # Why is this etcd slow?
+  kubectl etcdbench doctor --endpoints 10.0.0.1:2379,10.0.0.2:2379,10.0.0.3:2379
+
+  # The etcd of a kubeadm control plane, on one of its nodes
+  kubectl etcdbench doctor --endpoints https://127.0.0.1:2379 --cacert /etc/kubernetes/pki/etcd/ca.crt \
+    --cert /etc/kubernetes/pki/etcd/server.crt --key /etc/kubernetes/pki/etcd/server.key`
+
+const doctorHelp = `Looks at an etcd twice, and says what is wrong: the most important first, each with its number,
+the limit, where the limit is written, and what to do. It sends no load, writes nothing and takes
+no lock, so it is safe on an etcd in trouble. It reads each member's status, alarms and metrics,
+and sends a ping.
+
+Name all members: it looks only at these addresses. The flags --endpoints, ` + accessHelp + `
+
+Exit status: 0 nothing was found, 1 something was, 3 a check could not be decided, 2 it could
+not look.`
+
+// doctorFlags are the flags of doctor.
+type doctorFlags struct {
+	target cleanFlags
+	length time.Duration
+	output string
+}
+
+func (t *tool) doctorCommand() *cobra.Command {
+	f := &doctorFlags{}
+	cmd := &cobra.Command{
+		Use:     "doctor --endpoints HOST:PORT,...",
+		Short:   "Say what is wrong with an etcd, without any load",
+		Long:    doctorHelp,
+		Example: doctorExample,
+		Args:    noArguments,
+		RunE: func(*cobra.Command, []string) error {
+			err := t.doctor(f)
+			return f.target.adviceOf().Error(err)
+		},
+	}
+	flags := cmd.Flags()
+	target := &f.target.target
+	target.given, target.local = flags.Changed, true
+	flags.StringSliceVar(&target.access.Endpoints, "endpoints", nil, "addresses of the members, as `HOST:PORT,...`")
+	target.access.Define(flags, "")
+	flags.DurationVar(&f.length, "window", 30*time.Second, "time between the two looks, 1s to 10m")
+	flags.StringVarP(&f.output, "output", "o", outputTable, "table or json")
+	return cmd
+}
+
+func (t *tool) doctor(f *doctorFlags) error {
+	switch {
+	case f.length < time.Second || f.length > 10*time.Minute:
+		return fmt.Errorf("--window: wanted 1s to 10m, found %s", f.length)
+	case !slices.Contains([]string{outputTable, outputJSON}, f.output):
+		return fmt.Errorf("--output: wanted table or json, found %q", f.output)
+	}
+	if err := t.reach(&f.target.target); err != nil {
+		return err
+	}
+	if len(f.target.target.access.Endpoints) == 0 {
+		return errors.New("wanted the members to look at, found none: add --endpoints host:port,…")
+	}
+	target, err := f.target.planTarget()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := t.interrupts.untilEnd()
+	defer cancel()
+	fmt.Fprintf(t.Err, "Looking at %s for %s.\n", text.Plural(len(target.Endpoints), "member"), text.Duration(f.length))
+	cluster, err := etcd.Checkup(ctx, target, f.length)
+	switch {
+	case ctx.Err() != nil:
+		return &exitError{exitUnknown, errors.New("interrupted: nothing was found yet")}
+	case err != nil:
+		return err
+	}
+	diagnosis := doctor.Diagnose(cluster)
+	if f.output == outputJSON {
+		err = writeDiagnosis(t, cluster, diagnosis)
+	} else {
+		_, err = fmt.Fprint(t.Out, render.Diagnosis(cluster, diagnosis))
+	}
+	if err != nil {
+		return fmt.Errorf("writing the result: %w", err)
+	}
+	return statusOfDiagnosis(cluster, diagnosis)
+}
+
+// statusOfDiagnosis is the exit status. The result has the reason.
+func statusOfDiagnosis(c doctor.Cluster, d doctor.Diagnosis) error {
+	isAway := func(m doctor.Member) bool { return m.Problem != "" }
+	switch {
+	case !slices.ContainsFunc(c.Members, func(m doctor.Member) bool { return !isAway(m) }):
+		return &exitError{exitFailed, errors.New("no address answered")}
+	case len(d.Findings) > 0:
+		return &exitError{status: exitMissed}
+	case len(d.Undecided) > 0:
+		return &exitError{status: exitUnknown}
+	}
+	return nil
+}
+
+// diagnosisVersion is the version of the JSON.
+const diagnosisVersion = 1
+
+func writeDiagnosis(t *tool, c doctor.Cluster, d doctor.Diagnosis) error {
+	type member struct {
+		Name     string                   `json:"name"`
+		Endpoint string                   `json:"endpoint"`
+		Problem  string                   `json:"problem,omitempty"`
+		Unread   string                   `json:"unread,omitempty"`
+		Version  string                   `json:"version,omitempty"`
+		IsLeader bool                     `json:"isLeader"`
+		Gauges   map[doctor.Gauge]float64 `json:"gauges,omitempty"`
+	}
+	out := struct {
+		Version       int      `json:"version"`
+		WindowSeconds float64  `json:"windowSeconds"`
+		Members       []member `json:"members"`
+		Unlisted      []string `json:"notLookedAt,omitempty"`
+		doctor.Diagnosis
+	}{Version: diagnosisVersion, WindowSeconds: c.Length.Seconds(), Unlisted: c.Unlisted, Diagnosis: d}
+	for _, m := range c.Members {
+		out.Members = append(out.Members, member{m.Name, m.Endpoint, m.Problem, m.Unread, m.Version, m.IsLeader, m.Gauges})
+	}
+	encoder := json.NewEncoder(t.Out)
+	encoder.SetIndent("", "  ")
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(out)
+}

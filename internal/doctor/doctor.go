@@ -1,0 +1,166 @@
+package doctor
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// Cluster is what was read of an etcd.
+type Cluster struct {
+	Members []Member
+	// Unlisted are voting members that no address leads to.
+	Unlisted []string
+	// Length is how long the recent window is.
+	Length time.Duration
+}
+
+// Member is what was read of one member.
+type Member struct {
+	Name, Endpoint string
+	// Problem is why the member did not answer; empty if it did. Unread is why its metrics are not known.
+	Problem, Unread string
+	Version, Alarm  string
+	IsLeader        bool
+	HasLeader       bool
+	// Applied is the index of the last entry of the log that the member has applied.
+	Applied uint64
+	// Uptime is how long its process runs; 0 if that is not known.
+	Uptime time.Duration
+	// Ping is how long the member took to answer a ping; 0 if it did not.
+	Ping time.Duration
+	// Started covers the time since the process started, Recent the recent window. Each is nil if it is not known.
+	Started, Recent *results.MemberWindow
+	// Gauges are the newest values.
+	Gauges map[Gauge]float64
+}
+
+// Gauge is a value at one moment.
+type Gauge string
+
+// The gauges.
+const (
+	DatabaseBytes   Gauge = "databaseBytes"
+	InUseBytes      Gauge = "databaseInUseBytes"
+	QuotaBytes      Gauge = "quotaBytes"
+	Keys            Gauge = "keys"
+	Revision        Gauge = "revision"
+	CompactRevision Gauge = "compactRevision"
+	Watchers        Gauge = "watchers"
+	LeasesGranted   Gauge = "leasesGranted"
+	LeasesRevoked   Gauge = "leasesRevoked"
+	LeasesExpired   Gauge = "leasesExpired"
+)
+
+// Finding is one thing that is wrong.
+type Finding struct {
+	// Kind names it, for example SlowFlush.
+	Kind string `json:"kind"`
+	// Members are those that have it, by name; empty if it is one of the cluster.
+	Members []string `json:"members,omitempty"`
+	// Message says what was found, with the number. Limit is what is usual, Source where that is written, Do what to do.
+	Message string `json:"message"`
+	Limit   string `json:"limit"`
+	Source  string `json:"source"`
+	Do      string `json:"do"`
+	rank    int
+}
+
+// Undecided is a check that a member's numbers do not decide.
+type Undecided struct {
+	Kind   string `json:"kind"`
+	Member string `json:"member"`
+	// Why says what was found, and Needs what would decide it.
+	Why   string `json:"why"`
+	Needs string `json:"needs"`
+}
+
+// Diagnosis is what is wrong, the most important first.
+type Diagnosis struct {
+	Findings  []Finding   `json:"findings"`
+	Undecided []Undecided `json:"undecided"`
+	// Looked are the kinds that were looked for.
+	Looked []string `json:"looked"`
+}
+
+// Diagnose compares a cluster with the limits of etcd's documentation.
+func Diagnose(c Cluster) Diagnosis {
+	d := Diagnosis{Findings: []Finding{}, Undecided: []Undecided{}}
+	for rank, check := range checks {
+		found, undecided := check.look(c)
+		for _, f := range found {
+			f.Kind, f.Limit, f.Source, f.rank = check.kind, check.limit, check.source, rank
+			f.Do = cmp.Or(f.Do, check.do)
+			d.Findings = append(d.Findings, f)
+		}
+		for _, u := range undecided {
+			u.Kind = check.kind
+			d.Undecided = append(d.Undecided, u)
+		}
+		d.Looked = append(d.Looked, check.kind)
+	}
+	slices.SortStableFunc(d.Findings, func(a, b Finding) int { return cmp.Compare(a.rank, b.rank) })
+	return d
+}
+
+// check looks for one kind of fault.
+type check struct {
+	kind, limit, source, do string
+	look                    func(Cluster) ([]Finding, []Undecided)
+}
+
+// The sources of the limits.
+const (
+	faqFlush    = "https://etcd.io/docs/latest/faq/#what-does-the-etcd-warning-failed-to-send-out-heartbeat-on-time-mean"
+	faqApply    = "https://etcd.io/docs/latest/faq/#what-does-the-etcd-warning-apply-entries-took-too-long-mean"
+	alerts      = "https://github.com/etcd-io/etcd/blob/main/contrib/mixin/mixin.libsonnet"
+	sizeLimit   = "https://etcd.io/docs/latest/dev-guide/limit/"
+	maintenance = "https://etcd.io/docs/latest/op-guide/maintenance/"
+	upgrades    = "https://etcd.io/docs/latest/upgrades/"
+	ours        = "this project's own limit"
+	catchUp     = "https://etcd.io/docs/latest/op-guide/configuration/ (--snapshot-catchup-entries)"
+)
+
+// The limits.
+const (
+	flushLimit  = 10 * time.Millisecond
+	commitLimit = 25 * time.Millisecond
+	peerLimit   = 150 * time.Millisecond
+
+	quotaShare       = 0.95
+	inUseShare       = 0.5
+	fragmentedBytes  = 100 << 20
+	largeBytes       = 8 << 30
+	quarter          = 15 * time.Minute
+	leaderChanges    = 4
+	failedProposals  = 5
+	slowApplies      = 3
+	entriesBehind    = 5_000
+	historyRevisions = 100_000
+	historyPerKey    = 10
+	busyShare        = 0.85
+)
+
+// checks are in the order of their importance: what stops etcd, then causes, then what follows from them, then what will be a
+// problem later.
+var checks = []check{
+	{"NoLeader", "a leader", alerts, "Start the members that are down: a majority must run and reach each other.", noLeader},
+	{"Alarm", "no alarm", maintenance, "", alarms},
+	{"Unreachable", "all members answer", alerts, "Look whether the process runs, at its log, and at the network to it.", unreachable},
+	{"QuotaNear", "95 % of the quota", alerts, "Compact and defragment, or raise --quota-backend-bytes. At the quota, etcd refuses writes.", quotaNear},
+	{"SlowFlush", "p99 below 10ms", faqFlush, "", slow(results.TimerWALFsync, flushLimit, "a flush of the write-ahead log (WAL fsync)", flushAdvice)},
+	{"SlowPeer", "p99 below 150ms", alerts, "", slow(results.TimerPeerRoundTrip, peerLimit, "a round trip to another member", peerAdvice)},
+	{"SlowCommit", "p99 below 25ms", faqApply, "", slow(results.TimerBackendCommit, commitLimit, "a commit of the database (backend commit)", flushAdvice)},
+	{"BusyProcessor", "85 % of its processors", ours, "Give the member more processors, or send it less.", busy},
+	{"LeaderChanges", "fewer than 4 in 15 minutes", alerts, "Look for a slow disk, a slow network or too little CPU at the members: the leader's heartbeats come too late.", manyElections},
+	{"FailedProposals", "at most 5 in 15 minutes", alerts, "Look for elections, and for members that are down.", manyFailures},
+	{"SlowApplies", "fewer than 3 requests that take longer than --warning-apply-duration", ours + "; why: " + faqApply, "Look at etcd's log for \"apply request took too long\": it names the request. Large ranges and a slow disk are usual causes.", applies},
+	{"Behind", "5,000 entries", catchUp, "Look at the disk and the CPU of the member: it cannot keep up, and may need a snapshot of the leader.", behind},
+	{"Fragmented", "half of a database above 100 MiB in use", alerts, "Defragment the members one at a time: etcdctl defrag. A member answers nothing meanwhile.", fragmented},
+	{"CompactionMissing", "100,000 revisions, and 10 for each key", ours + "; why: " + maintenance + "#history-compaction-v3-api-key-value-database",
+		"Set --auto-compaction-retention. Kubernetes compacts by itself: look whether its API servers run.", uncompacted},
+	{"LargeDatabase", "8 GiB", sizeLimit, "Find out what fills it: etcdctl get --prefix --keys-only. Move data that is no configuration elsewhere.", large},
+	{"MixedVersions", "one version", upgrades, "Finish the upgrade.", mixed},
+}
