@@ -58,7 +58,7 @@ func checkMembers(t *testing.T) {
 	t.Run("group", func(t *testing.T) {
 		for name, check := range map[string]func(*testing.T, string){
 			"volumes": checkMembersOnVolumes, "trouble": checkMembersInTrouble, "losses": checkMembersLost,
-			"restart": checkMembersRestart, "deletion": checkMembersDeletion, "queue": checkMembersQueue, "suite": checkMembersOfSuite,
+			"restart": checkMembersRestart, "deletion": checkMembersDeletion, "queue": checkMembersQueue, "suite": checkMembersOfSuite, "disks": checkDisks,
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
