@@ -119,7 +119,7 @@ func TestExitStatus(t *testing.T) {
 		"unknown flag":         {"", []string{"run", "--no-such-flag"}, 2, "no-such-flag: kubectl etcdbench run --help lists the flags"},
 		"no manifest":          {"", []string{"run"}, 2, "-f FILE"},
 		"no such file":         {"", []string{"run", "-f", "/no/such/file"}, 2, "/no/such/file"},
-		"unknown output":       {puts, []string{"run", "--local", "-f", "-", "-o", "xml"}, 2, "junit, perfdash or jsonl"},
+		"unknown output":       {puts, []string{"run", "--local", "-f", "-", "-o", "xml"}, 2, "perfdash or jsonl"},
 		"two forms at once":    {puts, append(local, "-o", "json", "-o", "jsonl"), 2, "FORM=FILE"},
 		"no file for a form":   {puts, append(local, "-o", "perfdash="), 2, "wanted a file"},
 		"no folder for a form": {puts, append(local, "-o", "perfdash=/no/such/folder/file"), 2, "/no/such/folder"},

@@ -77,7 +77,7 @@ func TestResultsInSeveralForms(t *testing.T) {
 		t.Errorf("wanted a table on standard output, found:\n%s", out)
 	}
 	got := readPerfdash(t, perfdash)
-	if got.Version != "v1" || len(got.DataItems) != 2 || got.DataItems[0].Unit != "ms" || got.DataItems[0].Data["Perc99"] <= 0 {
+	if got.Version != "v1" || len(got.DataItems) < 2 || got.DataItems[0].Unit != "ms" || got.DataItems[0].Data["Perc99"] <= 0 {
 		t.Errorf("wanted the latency of puts, found %+v", got)
 	}
 	if labels := got.DataItems[0].Labels; labels["Operation"] != "PUT" || labels["Partial"] != "" {
@@ -168,7 +168,7 @@ func TestLinesAreWrittenDuringTheRun(t *testing.T) {
 				t.Errorf("wanted the measurement until the signal, found %+v", last)
 			}
 			wantRising(t, all)
-			if got := readPerfdash(t, perfdash); len(got.DataItems) != 2 || got.DataItems[0].Labels["Partial"] != "true" {
+			if got := readPerfdash(t, perfdash); len(got.DataItems) < 2 || got.DataItems[0].Labels["Partial"] != "true" {
 				t.Errorf("wanted a partial result, found %+v", got)
 			}
 		})

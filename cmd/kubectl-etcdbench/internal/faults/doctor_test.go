@@ -33,8 +33,6 @@ type illness struct {
 
 // illnesses show on a busy machine, too.
 var illnesses = map[string]illness{
-	"healthy":                   {fault: fault{members: 3}},
-	"slow flush at the leader":  {fault: fault{members: 3, flush: 40 * time.Millisecond, slow: theLeader}, kind: "SlowFlush", members: []string{name(0)}},
 	"slow flush at all members": {fault: fault{members: 3, flush: 40 * time.Millisecond}, kind: "SlowFlush", members: []string{name(0), name(1), name(2)}},
 	"a member that was stopped": {fault: fault{members: 3}, inflict: stop, kind: "Unreachable", members: []string{name(2)}},
 	"a database near its quota": {fault: fault{arguments: []string{"--quota-backend-bytes=134217728"}}, inflict: fill, kind: "QuotaNear", members: []string{name(0)}},
@@ -42,6 +40,8 @@ var illnesses = map[string]illness{
 
 // slowIllnesses take long, or show only on an idle machine.
 var slowIllnesses = map[string]illness{
+	"healthy":                  {fault: fault{members: 3}},
+	"slow flush at the leader": {fault: fault{members: 3, flush: 40 * time.Millisecond, slow: theLeader}, kind: "SlowFlush", members: []string{name(0)}},
 	// A database that commits slowly commits seldom.
 	"slow commit":           {fault: fault{commit: 60 * time.Millisecond}, window: 8 * time.Second, kind: "SlowCommit", members: []string{name(0)}},
 	"delayed peers":         {fault: fault{members: 3, peers: 150 * time.Millisecond}, kind: "SlowPeer", members: []string{name(0), name(1), name(2)}},
