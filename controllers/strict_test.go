@@ -13,6 +13,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
@@ -107,7 +108,7 @@ func TestStrictModeAcceptsTheOperatorsJobs(t *testing.T) {
 		cleanup, cleanupErr := resources.CleanupJob(run, "example.org/loadgen:v1", 0)
 		s.must(errors.Join(loadErr, cleanupErr))
 		all := []client.Object{load, cleanup}
-		measuring := newRun(s.run.Namespace, "disk-"+name, withDisk(&v1alpha1.MemberStorage{VolumeClaim: &v1alpha1.MemberVolumeClaim{}}))
+		measuring := newRun(s.run.Namespace, "disk-"+name, withDisk(&v1alpha1.MemberStorage{VolumeClaim: &v1alpha1.MemberVolumeClaim{Size: resource.MustParse("1Gi")}}))
 		s.must(s.api.Create(s.t.Context(), measuring, client.DryRunAll))
 		measuring.Status.Target = &v1alpha1.TargetStatus{}
 		disk, err := resources.LoadJob(measuring, "example.org/loadgen:v1", 65532)

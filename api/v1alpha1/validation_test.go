@@ -158,9 +158,9 @@ func TestAdmissionRejects(t *testing.T) {
 		// want is a part of the message.
 		want string
 	}{
-		"no target":                     {edit{"spec.target", `{}`}, "exactly one of endpoints, service, pods and ephemeral must be set, found none"},
-		"two targets":                   {edit{"spec.target.service", `{name: etcd}`}, "exactly one of endpoints, service, pods and ephemeral must be set, found more than one"},
-		"three targets":                 {edit{"spec.target", `{endpoints: ["a:1"], service: {name: etcd}, pods: {selector: {matchLabels: {a: b}}}}`}, "exactly one of endpoints, service, pods and ephemeral must be set, found more than one"},
+		"no target":                     {edit{"spec.target", `{}`}, "exactly one of endpoints, service, pods, ephemeral and disk must be set, found none"},
+		"two targets":                   {edit{"spec.target.service", `{name: etcd}`}, "exactly one of endpoints, service, pods, ephemeral and disk must be set, found more than one"},
+		"three targets":                 {edit{"spec.target", `{endpoints: ["a:1"], service: {name: etcd}, pods: {selector: {matchLabels: {a: b}}}}`}, "exactly one of endpoints, service, pods, ephemeral and disk must be set, found more than one"},
 		"no endpoints":                  {edit{"spec.target.endpoints", `[]`}, "at least 1 items"},
 		"an endpoint without a port":    {edit{"spec.target.endpoints", `["etcd"]`}, "must be host:port"},
 		"an endpoint with a path":       {edit{"spec.target.endpoints", `["http://etcd:2379/v3"]`}, "must be host:port"},
