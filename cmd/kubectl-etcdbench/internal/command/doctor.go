@@ -18,9 +18,9 @@ import (
 const doctorExample = `  # Why is this etcd slow?
   kubectl etcdbench doctor --endpoints 10.0.0.1:2379,10.0.0.2:2379,10.0.0.3:2379
 
-  # The etcd of a kubeadm control plane, on one of its nodes
-  kubectl etcdbench doctor --endpoints https://127.0.0.1:2379 --cacert /etc/kubernetes/pki/etcd/ca.crt \
-    --cert /etc/kubernetes/pki/etcd/server.crt --key /etc/kubernetes/pki/etcd/server.key`
+  # The etcd of a kubeadm control plane, in the folder /etc/kubernetes/pki/etcd of its node
+  kubectl etcdbench doctor --endpoints https://127.0.0.1:2379 --cacert ca.crt \
+    --cert server.crt --key server.key`
 
 const doctorHelp = `Looks at an etcd twice, and says what is wrong: the most important first, each with its number,
 the limit, where the limit is written, and what to do. It sends no load, writes nothing and takes
