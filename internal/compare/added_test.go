@@ -50,7 +50,9 @@ func TestUnlikeLoadGeneratorsRaiseNoAlarm(t *testing.T) {
 		q.Metric, q.Added = putMean.WithTolerance(), Added{baseline: 10_000 * random.Int64N(10), candidate: 10_000 * (25 + random.Int64N(25)), bound: true}
 		for range 5 {
 			target := 4000 * math.Exp(random.NormFloat64()/20)
-			slower := func(most int64) Value { return Value{Number: target * math.Exp(random.NormFloat64()/50) / (1 - float64(most)/1e6)} }
+			slower := func(most int64) Value {
+				return Value{Number: target * math.Exp(random.NormFloat64()/50) / (1 - float64(most)/1e6)}
+			}
 			q.Rounds = append(q.Rounds, Round{slower(0), slower(q.Added.candidate)})
 		}
 		if Judge([]Question{q})[0].Verdict == v1alpha1.Regressed {
