@@ -49,17 +49,19 @@ var slowIllnesses = map[string]illness{
 	"no compaction":         {inflict: rewrite, kind: "CompactionMissing", members: []string{name(0)}},
 }
 
-func TestDoctorNamesTheFault(t *testing.T) { examineAll(t, illnesses) }
+func TestDoctorNamesTheFault(t *testing.T) { examineAll(t, illnesses, (*testing.T).Parallel) }
 
 func TestAloneDoctorNamesTheFault(t *testing.T) {
-	examineAll(t, illnesses)
-	examineAll(t, slowIllnesses)
+	// A cluster that is made ill would slow down the others.
+	oneByOne := func(*testing.T) {}
+	examineAll(t, illnesses, oneByOne)
+	examineAll(t, slowIllnesses, oneByOne)
 }
 
-func examineAll(t *testing.T, all map[string]illness) {
+func examineAll(t *testing.T, all map[string]illness, begin func(*testing.T)) {
 	for title, ill := range all {
 		t.Run(title, func(t *testing.T) {
-			t.Parallel()
+			begin(t)
 			c := start(t, ill.fault)
 			if ill.inflict != nil {
 				ill.inflict(t, c)
