@@ -20,7 +20,7 @@ func checkDisks(t *testing.T, ns string) {
 	} {
 		const entries = 200
 		b := newPutIn(ns, suite.side, "disk-"+name, entries)
-		b.Spec.Target = v1alpha1.Target{Datastore: spec.Disk, Disk: &v1alpha1.DiskTarget{Storage: &storage}}
+		b.Spec.Target = v1alpha1.Target{Datastore: spec.Disk, ConcurrentRuns: v1alpha1.ConcurrentRunsAllow, Disk: &v1alpha1.DiskTarget{Storage: &storage}}
 		b.Spec.Workload = spec.Workload{Type: spec.WorkloadAppend, Append: &spec.Append{}}
 		b.Spec.Load = spec.Load{Pods: 1, Connections: 1, Clients: 1, Requests: new(int64(entries)), Rate: &spec.Rate{PerSecond: 50}}
 		b.Spec.Guard = nil
