@@ -31,6 +31,16 @@ func (c Cluster) unread() (out []Undecided) {
 	return out
 }
 
+// restricted are checks that need the status of members whose status may not be read.
+func (c Cluster) restricted() (out []Undecided) {
+	for _, m := range c.answering() {
+		if m.Restricted != "" {
+			out = append(out, Undecided{Member: m.Name, Why: m.Restricted, Needs: "a user with the role root"})
+		}
+	}
+	return out
+}
+
 // which says which of the members a finding is about: one of several, or all.
 func (c Cluster) which(names []string) string {
 	switch n := len(c.answering()); {
@@ -43,8 +53,9 @@ func (c Cluster) which(names []string) string {
 }
 
 func noLeader(c Cluster) (found []Finding, _ []Undecided) {
-	if all := c.answering(); len(all) > 0 && !slices.ContainsFunc(all, func(m Member) bool { return m.HasLeader }) {
-		found = append(found, Finding{Message: fmt.Sprintf("%s, and none knows a leader: etcd serves no writes and no linearizable reads.", text.Plural(len(all), "member")+" answered")})
+	all := slices.DeleteFunc(c.answering(), func(m Member) bool { return m.Restricted != "" && m.Unread != "" })
+	if len(all) > 0 && !slices.ContainsFunc(all, func(m Member) bool { return m.HasLeader }) {
+		found = append(found, Finding{Message: text.Plural(len(all), "member") + " answered, and none knows a leader: etcd serves no writes and no linearizable reads."})
 	}
 	return found, nil
 }
@@ -65,7 +76,7 @@ func alarms(c Cluster) (found []Finding, _ []Undecided) {
 	for _, alarm := range slices.Sorted(maps.Keys(names)) {
 		found = append(found, Finding{Members: names[alarm], Message: "The alarm " + alarm + " is raised.", Do: alarmAdvice[alarm]})
 	}
-	return found, nil
+	return found, c.restricted()
 }
 
 func unreachable(c Cluster) (found []Finding, _ []Undecided) {
@@ -152,15 +163,18 @@ func peerAdvice(bool) string {
 	return "Look at the network between the members, and at their CPU. Place them nearer to each other, or raise --heartbeat-interval and --election-timeout."
 }
 
-func busy(c Cluster) (found []Finding, _ []Undecided) {
+func busy(c Cluster) (found []Finding, undecided []Undecided) {
 	for _, m := range c.measured() {
 		used, known := m.Recent.CPU()
 		of, limited := m.Recent.Value(results.FigureProcessors)
-		if known && limited && used >= busyShare*of {
+		switch {
+		case !known || !limited:
+			undecided = append(undecided, Undecided{Member: m.Name, Why: "it does not report how many processors it uses, and of how many", Needs: "process_cpu_seconds_total and go_sched_gomaxprocs_threads"})
+		case used >= busyShare*of:
 			found = append(found, Finding{Members: []string{m.Name}, Message: fmt.Sprintf("%s uses %.1f of its %.0f processors.", m.Name, used, of)})
 		}
 	}
-	return found, c.unread()
+	return found, append(undecided, c.unread()...)
 }
 
 // often looks for a counter that rises by more than a number in 15 minutes, in one of the windows.
@@ -208,7 +222,7 @@ func behind(c Cluster) (found []Finding, _ []Undecided) {
 			found = append(found, Finding{Members: []string{m.Name}, Message: fmt.Sprintf("%s is %s entries behind the others.", m.Name, text.Grouped(furthest-m.Applied))})
 		}
 	}
-	return found, nil
+	return found, c.restricted()
 }
 
 func fragmented(c Cluster) (found []Finding, _ []Undecided) {

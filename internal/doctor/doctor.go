@@ -22,9 +22,11 @@ type Member struct {
 	Name, Endpoint string
 	// Problem is why the member did not answer; empty if it did. Unread is why its metrics are not known.
 	Problem, Unread string
-	Version, Alarm  string
-	IsLeader        bool
-	HasLeader       bool
+	// Restricted is why its status may not be read; empty if it may.
+	Restricted     string
+	Version, Alarm string
+	IsLeader       bool
+	HasLeader      bool
 	// Applied is the index of the last entry of the log that the member has applied.
 	Applied uint64
 	// Uptime is how long its process runs; 0 if that is not known.

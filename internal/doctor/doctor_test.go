@@ -28,6 +28,12 @@ func well(i int) Member {
 	}
 }
 
+// restricted is a member whose status may not be read; its metrics know the leader.
+func restricted(m Member) Member {
+	m.Restricted, m.Applied = "refused", 0
+	return m
+}
+
 // timed gives a window the observations of a timer, whose 99th percentile lies in a bucket.
 func timed(w *results.MemberWindow, t results.Timer, count, above, atMost float64) {
 	w.Figures[t.Count()], w.Figures[t.Seconds()] = count, count*above
@@ -76,7 +82,11 @@ func TestDiagnose(t *testing.T) {
 		"a large database": {func(m []Member) {
 			m[1].Gauges[DatabaseBytes], m[1].Gauges[InUseBytes], m[1].Gauges[QuotaBytes] = 9e9, 9e9, 16e9
 		}, found{"LargeDatabase": {"m1"}}, found{}},
-		"versions": {func(m []Member) { m[1].Version = "3.6.16" }, found{"MixedVersions": nil}, found{}},
+		"versions":                  {func(m []Member) { m[1].Version = "3.6.16" }, found{"MixedVersions": nil}, found{}},
+		"no right to read a status": {func(m []Member) { m[1].Restricted, m[1].Applied = "refused", 0 }, found{}, found{"Alarm": {"m1"}, "Behind": {"m1"}}},
+		"no rights and no leader": {func(m []Member) { m[0], m[1], m[2] = restricted(m[0]), restricted(m[1]), restricted(m[2]) }, found{}, found{
+			"Alarm": {"m0", "m1", "m2"}, "Behind": {"m0", "m1", "m2"}}},
+		"unknown processors": {func(m []Member) { delete(m[1].Recent.Figures, results.FigureProcessors) }, found{}, found{"BusyProcessor": {"m1"}}},
 		"no metrics": {func(m []Member) { m[1].Unread, m[1].Recent, m[1].Started, m[1].Gauges = "forbidden", nil, nil, nil }, found{},
 			found{"QuotaNear": {"m1"}, "SlowFlush": {"m1"}, "SlowPeer": {"m1"}, "SlowCommit": {"m1"}, "BusyProcessor": {"m1"}, "LeaderChanges": {"m1"}, "FailedProposals": {"m1"}, "SlowApplies": {"m1"}, "Fragmented": {"m1"}, "CompactionMissing": {"m1"}}},
 	} {

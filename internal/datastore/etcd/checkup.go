@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -63,6 +64,11 @@ func Checkup(ctx context.Context, t plan.Target, length time.Duration) (doctor.C
 	found := doctor.Cluster{Members: make([]doctor.Member, len(t.Endpoints)), Length: length}
 	ids := make([]uint64, len(t.Endpoints))
 	c.each(func(i int, endpoint string) { found.Members[i], ids[i] = c.first(ctx, endpoint, i) })
+	for i, m := range found.Members {
+		if m.Problem == "" && m.Restricted == "" && ids[i] == 0 {
+			return found, fmt.Errorf("%s answers without the ID of a member, as kine does: wanted the addresses of an etcd", m.Endpoint)
+		}
+	}
 	c.nameAll(ctx, &found, ids)
 	if err := load.Pause(ctx, length); err != nil {
 		return found, err
@@ -71,7 +77,7 @@ func Checkup(ctx context.Context, t plan.Target, length time.Duration) (doctor.C
 	c.each(func(i int, endpoint string) {
 		if m := &found.Members[i]; m.Problem == "" {
 			m.Ping = pings[hexID(ids[i])]
-			c.second(ctx, endpoint, i, m)
+			c.second(ctx, endpoint, i, ids[i], m)
 		}
 	})
 	return found, ctx.Err()
@@ -87,35 +93,54 @@ func (c *checkup) each(do func(i int, endpoint string)) {
 
 // status asks the member behind an address.
 func (c *checkup) status(ctx context.Context, endpoint string) (*etcdserverpb.StatusResponse, error) {
+	if err := c.probe(ctx, endpoint); err != nil {
+		return nil, err
+	}
 	bounded, cancel := context.WithTimeout(ctx, lookLimit)
 	defer cancel()
 	client, err := c.viewer(bounded, endpoint)
 	if err != nil {
-		probing, cancel := context.WithTimeout(ctx, lookLimit)
-		defer cancel()
-		return nil, c.whyNotReady(probing, endpoint, err)
-	}
-	s, err := etcdserverpb.NewMaintenanceClient(client.ActiveConnection()).Status(bounded, &etcdserverpb.StatusRequest{})
-	if err != nil {
 		return nil, explain(err, endpoint)
 	}
-	return s, nil
+	s, err := etcdserverpb.NewMaintenanceClient(client.ActiveConnection()).Status(bounded, &etcdserverpb.StatusRequest{})
+	if err != nil && !isRefused(err) {
+		err = explain(err, endpoint)
+	}
+	return s, err
 }
 
 // first looks at a member, and keeps its sample.
 func (c *checkup) first(ctx context.Context, endpoint string, i int) (m doctor.Member, id uint64) {
 	m = doctor.Member{Name: endpoint, Endpoint: endpoint, Gauges: map[doctor.Gauge]float64{}}
 	s, err := c.status(ctx, endpoint)
-	if err != nil {
+	switch {
+	case isRefused(err):
+		m.Restricted = unread
+	case err != nil:
 		m.Problem = err.Error()
 		return m, 0
+	default:
+		id = s.Header.GetMemberId()
 	}
-	c.sample(ctx, endpoint, i, &m)
-	return m, s.Header.GetMemberId()
+	if page := c.sample(ctx, endpoint, i, id, &m); m.Restricted != "" {
+		id = onlyID(page)
+	}
+	return m, id
 }
 
-// sample reads the metrics of a member.
-func (c *checkup) sample(ctx context.Context, endpoint string, i int, m *doctor.Member) exposition.Page {
+// onlyID is the member whose metrics these are; 0 if there are several.
+func onlyID(page exposition.Page) uint64 {
+	ids := serverIDs(page)
+	for id := range ids {
+		if n, err := strconv.ParseUint(id, 16, 64); err == nil && len(ids) == 1 {
+			return n
+		}
+	}
+	return 0
+}
+
+// sample reads the metrics of a member. Without its ID, those of any member are taken.
+func (c *checkup) sample(ctx context.Context, endpoint string, i int, id uint64, m *doctor.Member) exposition.Page {
 	ctx, cancel := context.WithTimeout(ctx, lookLimit)
 	defer cancel()
 	text, at, err := c.scrape(ctx, endpoint)
@@ -124,8 +149,14 @@ func (c *checkup) sample(ctx context.Context, endpoint string, i int, m *doctor.
 		return nil
 	}
 	page, err := metricsOfDoctor.Parse(text)
-	if err != nil || len(serverIDs(page)) == 0 {
-		m.Unread = "what it serves at /metrics are not the metrics of an etcd"
+	if err != nil {
+		m.Unread = fmt.Sprintf("%s: %v", results.UnreadMetrics, err)
+		return nil
+	}
+	if id == 0 {
+		id = onlyID(page)
+	}
+	if m.Unread = problemOf(page, member{id: id, endpoint: endpoint}, nil); m.Unread != "" {
 		return nil
 	}
 	c.at[i] = metricsOfDoctor.Sample(page, at)
@@ -133,21 +164,33 @@ func (c *checkup) sample(ctx context.Context, endpoint string, i int, m *doctor.
 }
 
 // second completes a member with what has changed since the first look.
-func (c *checkup) second(ctx context.Context, endpoint string, i int, m *doctor.Member) {
+func (c *checkup) second(ctx context.Context, endpoint string, i int, id uint64, m *doctor.Member) {
 	s, err := c.status(ctx, endpoint)
-	if err != nil {
+	switch {
+	case isRefused(err):
+		m.Version = c.version(ctx, endpoint)
+	case err != nil:
 		m.Problem = err.Error()
 		return
+	case s.Header.GetMemberId() != id:
+		m.Problem = elsewhere(member{endpoint: endpoint}).Problem
+		return
+	default:
+		m.Version, m.Alarm, m.Applied = s.Version, alarmOf(s.Errors), s.RaftAppliedIndex
+		m.HasLeader, m.IsLeader = s.Leader != 0, s.Leader == id
 	}
-	m.Version, m.Alarm, m.Applied = s.Version, alarmOf(s.Errors), s.RaftAppliedIndex
-	m.HasLeader, m.IsLeader = s.Leader != 0, s.Leader == s.Header.GetMemberId()
 	if m.Unread != "" {
 		return
 	}
 	before := c.at[i]
-	page := c.sample(ctx, endpoint, i, m)
+	page := c.sample(ctx, endpoint, i, id, m)
 	if page == nil {
 		return
+	}
+	if m.Restricted != "" {
+		has, _ := page.Sum(metricHasLeader)
+		is, _ := page.Sum(metricIsLeader)
+		m.HasLeader, m.IsLeader = has == 1, is == 1
 	}
 	now := c.at[i]
 	for name, gauge := range gaugesOfDoctor {
@@ -155,7 +198,7 @@ func (c *checkup) second(ctx context.Context, endpoint string, i int, m *doctor.
 			m.Gauges[gauge] = v
 		}
 	}
-	if quota := s.DbSizeQuota; quota > 0 {
+	if quota := s.GetDbSizeQuota(); quota > 0 {
 		m.Gauges[doctor.QuotaBytes] = float64(quota)
 	}
 	m.Recent = windowOf(before, now)

@@ -204,10 +204,10 @@ func estimateOf(s *v1alpha1.EtcdBenchmarkSuite) string {
 	var found []string
 	for _, spread := range usualSpreads {
 		if share, known := compare.SmallestRegression(m, rounds, comparisons, spread); known {
-			found = append(found, fmt.Sprintf("%.0f %% for %.0f %%", 100*share, 100*spread))
+			found = append(found, fmt.Sprintf("%.0f %% if equal builds differ by %.0f %% from round to round", 100*share, 100*spread))
 		}
 	}
-	return out + ".\nThe smallest loss that it finds in four of five cases, by how much the ratio of the builds varies: " + strings.Join(found, ", ") + "."
+	return out + ".\nIn four of five cases it finds a loss of " + strings.Join(found, ", ") + "."
 }
 
 // abManifest is the suite of -f with the builds as its targets, or the usual one.

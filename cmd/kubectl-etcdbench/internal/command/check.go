@@ -153,18 +153,10 @@ func (t *tool) check(f *checkFlags) error {
 	if err != nil {
 		return err
 	}
-	f.advice = f.adviceOf()
 	if f.prefix != "" {
 		f.sets = append(f.sets, "target.keyPrefix="+f.prefix)
 	}
-	if err := f.setFields(m, f.advice); err != nil {
-		return err
-	}
-	if err := f.destinations.open(t.Out, f.following); err != nil {
-		return err
-	}
-	defer f.destinations.discard()
-	return t.runLocally(&f.runFlags, m)
+	return t.runMade(&f.runFlags, m, f.adviceOf())
 }
 
 // profileOf is empty for an unknown profile.

@@ -98,15 +98,7 @@ func (t *tool) disk(f *diskFlags) error {
 	if err != nil {
 		return err
 	}
-	f.advice = f.adviceOf()
-	if err := f.setFields(m, f.advice); err != nil {
-		return err
-	}
-	if err := f.destinations.open(t.Out, f.following); err != nil {
-		return err
-	}
-	defer f.destinations.discard()
-	return t.runLocally(&f.runFlags, m)
+	return t.runMade(&f.runFlags, m, f.adviceOf())
 }
 
 // manifest is the same run as in config/samples, without a volume.

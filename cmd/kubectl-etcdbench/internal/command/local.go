@@ -10,6 +10,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/admission"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/advice"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/local"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
 )
@@ -35,6 +36,19 @@ func (f *runFlags) firstGiven(flags []string) string {
 		return flags[i]
 	}
 	return ""
+}
+
+// runMade runs, on this machine, a manifest that a command has made of its flags.
+func (t *tool) runMade(f *runFlags, m *manifest.Manifest, a advice.Command) error {
+	f.advice = a
+	if err := f.setFields(m, a); err != nil {
+		return err
+	}
+	if err := f.destinations.open(t.Out, f.following); err != nil {
+		return err
+	}
+	defer f.destinations.discard()
+	return t.runLocally(f, m)
 }
 
 func (t *tool) runLocally(f *runFlags, m *manifest.Manifest) error {

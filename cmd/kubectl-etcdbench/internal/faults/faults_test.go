@@ -136,7 +136,7 @@ func trials() map[string]trial {
 			mayMiss: []spec.ObjectiveType{spec.ObjectiveLeaderChanges, spec.ObjectiveSlowApplies, spec.ObjectivePeerRoundTrip, spec.ObjectiveBackendCommit},
 		},
 		"large values": {
-			change: func(run *v1alpha1.EtcdBenchmark) { valuesOf(64 << 10)(run); rateOf(200)(run) }, group: onBusyMachine, mayName: anything,
+			change: func(run *v1alpha1.EtcdBenchmark) { valuesOf(64 << 10)(run); rateOf(200)(run) }, group: alone, mayName: anything,
 			missed:  []spec.ObjectiveType{spec.ObjectiveMemberMemory, spec.ObjectiveDatabaseGrowth},
 			mayMiss: []spec.ObjectiveType{spec.ObjectiveMemberCPU, spec.ObjectiveSlowApplies, spec.ObjectiveBackendCommit},
 		},
