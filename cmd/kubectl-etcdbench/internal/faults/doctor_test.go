@@ -101,8 +101,12 @@ func write(t *testing.T, c *cluster) {
 	})
 }
 
+// stop ends a follower: those that a leader leaves have none for a while, which is a finding, too.
 func stop(t *testing.T, c *cluster) {
 	t.Helper()
+	if leader, _ := c.leader(t); leader == 2 {
+		c.moveLeader(t, 0)
+	}
 	if err := c.members[2].cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
