@@ -35,7 +35,7 @@ func (c Cluster) unread() (out []Undecided) {
 func (c Cluster) restricted() (out []Undecided) {
 	for _, m := range c.answering() {
 		if m.Restricted != "" {
-			out = append(out, Undecided{Member: m.Name, Why: m.Restricted, Needs: "a user with the role root"})
+			out = append(out, Undecided{Member: m.Name, Why: m.Restricted, Needs: "its status"})
 		}
 	}
 	return out
@@ -52,12 +52,28 @@ func (c Cluster) which(names []string) string {
 	return "Only at " + strings.Join(names, ", ")
 }
 
-func noLeader(c Cluster) (found []Finding, _ []Undecided) {
+func noLeader(c Cluster) (found []Finding, undecided []Undecided) {
+	var without []string
 	all := slices.DeleteFunc(c.answering(), func(m Member) bool { return m.Restricted != "" && m.Unread != "" })
-	if len(all) > 0 && !slices.ContainsFunc(all, func(m Member) bool { return m.HasLeader }) {
-		found = append(found, Finding{Message: text.Plural(len(all), "member") + " answered, and none knows a leader: etcd serves no writes and no linearizable reads."})
+	for _, m := range all {
+		switch {
+		case m.HasLeader:
+		case m.HadLeader:
+			undecided = append(undecided, Undecided{Member: m.Name, Why: "it knew a leader at first, and none at the end", Needs: "another look"})
+		default:
+			without = append(without, m.Name)
+		}
 	}
-	return found, nil
+	switch {
+	case len(without) == 0:
+	case len(without) == len(all):
+		found = append(found, Finding{Message: text.Plural(len(all), "member") + " answered, and none knows a leader: etcd serves no writes and no linearizable reads.",
+			Do: "Start the members that are down: a majority must run and reach each other."})
+	default:
+		found = append(found, Finding{Members: without, Message: c.which(without) + ", no leader is known: its clients can neither write nor read linearizably. The others have one.",
+			Do: "Look at the network between its peer address and those of the others, and at its log."})
+	}
+	return found, undecided
 }
 
 // alarmAdvice is what to do about an alarm.
@@ -66,56 +82,107 @@ var alarmAdvice = map[string]string{
 	"CORRUPT": "Stop the member, remove it, and add it again with an empty data folder. Its data differs from that of the others.",
 }
 
+// alarms names the members that alarms are about: each member reports all of them.
 func alarms(c Cluster) (found []Finding, _ []Undecided) {
 	names := map[string][]string{}
 	for _, m := range c.answering() {
-		if m.Alarm != "" {
-			names[m.Alarm] = append(names[m.Alarm], m.Name)
+		for _, a := range m.Alarms {
+			if !slices.Contains(names[a.Kind], a.Member) {
+				names[a.Kind] = append(names[a.Kind], a.Member)
+			}
 		}
 	}
 	for _, alarm := range slices.Sorted(maps.Keys(names)) {
-		found = append(found, Finding{Members: names[alarm], Message: "The alarm " + alarm + " is raised.", Do: alarmAdvice[alarm]})
+		f := Finding{Members: names[alarm], Message: fmt.Sprintf("The alarm %s is raised for %s.", alarm, strings.Join(names[alarm], ", ")), Do: alarmAdvice[alarm]}
+		if slices.Contains(f.Members, "") {
+			f.Members, f.Message = nil, "The alarm "+alarm+" is raised, and for no member in particular."
+			if alarm == "CORRUPT" {
+				f.Do = "Remove no member yet: no majority has the same data. Compare etcdctl endpoint hashkv of all, and restore a snapshot that you trust."
+			}
+		}
+		found = append(found, f)
 	}
 	return found, c.restricted()
 }
 
-func unreachable(c Cluster) (found []Finding, _ []Undecided) {
+// unreachable leaves undecided what was not looked at.
+func unreachable(c Cluster) (found []Finding, undecided []Undecided) {
 	for _, m := range c.Members {
-		if m.Problem != "" {
+		if m.Problem != "" && !m.Refused {
 			found = append(found, Finding{Members: []string{m.Name}, Message: fmt.Sprintf("%s does not answer: %s.", m.Name, strings.TrimSuffix(m.Problem, "."))})
+		}
+	}
+	for _, name := range c.Unlisted {
+		undecided = append(undecided, Undecided{Member: name, Why: "no address leads to it", Needs: "its address in --endpoints"})
+	}
+	if c.ListUnread != "" {
+		undecided = append(undecided, Undecided{Member: "the others", Why: "the list of members could not be read: " + c.ListUnread, Needs: "the list, or the addresses of all members"})
+	}
+	return found, undecided
+}
+
+func refused(c Cluster) (found []Finding, _ []Undecided) {
+	for _, m := range c.Members {
+		if m.Refused {
+			found = append(found, Finding{Members: []string{m.Name}, Message: fmt.Sprintf("%s answers, and does not let this client in: %s.", m.Name, strings.TrimSuffix(m.Problem, "."))})
 		}
 	}
 	return found, nil
 }
 
-func quotaNear(c Cluster) (found []Finding, undecided []Undecided) {
+func restarted(c Cluster) (found []Finding, _ []Undecided) {
 	for _, m := range c.measured() {
+		if m.Recent != nil && strings.HasPrefix(m.Recent.Unknown, results.UnknownRestarted) {
+			found = append(found, Finding{Members: []string{m.Name}, Message: fmt.Sprintf("%s restarted between the two looks, %s ago.", m.Name, text.Duration(m.Uptime.Round(time.Second)))})
+		}
+	}
+	return found, c.unread()
+}
+
+// lacks is an undecided check of a member without a value.
+func (m Member) lacks(what, needs string) Undecided {
+	switch {
+	case m.Unread != "":
+		return Undecided{Member: m.Name, Why: m.Unread, Needs: "its metrics"}
+	case m.Recent != nil && m.Recent.Unknown != "":
+		return Undecided{Member: m.Name, Why: m.Recent.Unknown, Needs: "another look"}
+	}
+	return Undecided{Member: m.Name, Why: "it does not report " + what, Needs: needs}
+}
+
+func quotaNear(c Cluster) (found []Finding, undecided []Undecided) {
+	for _, m := range c.answering() {
 		size, known := m.Gauges[DatabaseBytes]
 		quota, limited := m.Gauges[QuotaBytes]
 		switch {
 		case !known || !limited:
-			undecided = append(undecided, Undecided{Member: m.Name, Why: "its size and its quota are not known", Needs: "etcd_mvcc_db_total_size_in_bytes and etcd_server_quota_backend_bytes"})
+			undecided = append(undecided, m.lacks("its size and its quota", "etcd_mvcc_db_total_size_in_bytes and etcd_server_quota_backend_bytes"))
 		case quota > 0 && size >= quotaShare*quota:
 			found = append(found, Finding{Members: []string{m.Name}, Message: fmt.Sprintf("The database of %s has %s, %.0f %% of its quota of %s.",
 				m.Name, text.Megabytes(int64(size)), 100*size/quota, text.Megabytes(int64(quota)))})
 		}
 	}
-	return found, append(undecided, c.unread()...)
+	return found, undecided
 }
 
 // observations is how many a timer needs for a 99th percentile.
 const observations = 30
 
 // deciding is the window with enough observations: the recent one, or else all the time since the start.
-func (m Member) deciding(t results.Timer) (timing results.Timing, window string, known bool) {
-	if timing, known = m.Recent.Timing(t); known && timing.Count >= observations {
+func (m Member) deciding(t results.Timer) (timing results.Timing, window string) {
+	timing, known := m.Recent.Timing(t)
+	if known && timing.Count >= observations {
 		length, _ := m.Recent.Value(results.FigureSampledSeconds)
-		return timing, "in the last " + text.Duration(results.Seconds(length).Round(time.Second)), true
+		return timing, "in the last " + text.Duration(results.Seconds(length).Round(time.Second))
 	}
-	if timing, known = m.Started.Timing(t); known {
-		return timing, "since the start of its process " + text.Duration(m.Uptime.Round(time.Second)) + " ago", true
-	}
-	return timing, "", false
+	timing, _ = m.Started.Timing(t)
+	return timing, "since the start of its process " + text.Duration(m.Uptime.Round(time.Second)) + " ago"
+}
+
+// disagrees reports whether the few recent observations of a timer are slower than the limit that all of them since the start keep.
+func (m Member) disagrees(t results.Timer, limit time.Duration) (few results.Timing, yes bool) {
+	few, known := m.Recent.Timing(t)
+	return few, known && few.Count > 0 && few.Count < observations && (few.P99AtMost == 0 || few.P99AtMost > limit)
 }
 
 // slow looks for a timer whose 99th percentile is above a limit. Members report only the bucket of a percentile.
@@ -123,17 +190,22 @@ func slow(t results.Timer, limit time.Duration, what string, advice func(one boo
 	return func(c Cluster) (found []Finding, undecided []Undecided) {
 		var names, numbers []string
 		for _, m := range c.measured() {
-			timing, window, known := m.deciding(t)
-			switch {
-			case t == results.TimerPeerRoundTrip && len(c.Members)+len(c.Unlisted) < 2:
+			if t == results.TimerPeerRoundTrip && len(c.Members)+len(c.Unlisted) < 2 {
 				// It has no peers.
-			case !known || timing.Count < observations:
+				continue
+			}
+			timing, window := m.deciding(t)
+			few, disagrees := m.disagrees(t, limit)
+			switch {
+			case timing.Count < observations:
 				undecided = append(undecided, Undecided{Member: m.Name, Why: fmt.Sprintf("%s observed since its start", text.Plural(timing.Count, "time")), Needs: fmt.Sprintf("%d observations", observations)})
 			case timing.P99Above >= limit || timing.Mean >= limit:
 				names = append(names, m.Name)
 				numbers = append(numbers, fmt.Sprintf("%s: p99 %s, mean %s, %s times %s", m.Name, bucket(timing), text.Duration(timing.Mean), text.Grouped(timing.Count), window))
 			case timing.P99AtMost == 0 || timing.P99AtMost > limit:
 				undecided = append(undecided, Undecided{Member: m.Name, Why: fmt.Sprintf("p99 is %s, and the limit lies within", bucket(timing)), Needs: "a histogram with a bound at " + text.Duration(limit) + ", for example of kubectl etcdbench bench"})
+			case disagrees:
+				undecided = append(undecided, Undecided{Member: m.Name, Why: fmt.Sprintf("the slowest of the last %d took %s, and those since its start keep the limit", few.Count, bucket(few)), Needs: fmt.Sprintf("%d observations: a longer --window", observations)})
 			}
 		}
 		if len(names) > 0 {
@@ -163,13 +235,15 @@ func peerAdvice(bool) string {
 	return "Look at the network between the members, and at their CPU. Place them nearer to each other, or raise --heartbeat-interval and --election-timeout."
 }
 
+// busy needs the number of processors only of members that use most of one.
 func busy(c Cluster) (found []Finding, undecided []Undecided) {
 	for _, m := range c.measured() {
 		used, known := m.Recent.CPU()
 		of, limited := m.Recent.Value(results.FigureProcessors)
 		switch {
+		case known && used < busyShare:
 		case !known || !limited:
-			undecided = append(undecided, Undecided{Member: m.Name, Why: "it does not report how many processors it uses, and of how many", Needs: "process_cpu_seconds_total and go_sched_gomaxprocs_threads"})
+			undecided = append(undecided, m.lacks("how many processors it uses, and of how many", "process_cpu_seconds_total and go_sched_gomaxprocs_threads (etcd 3.6)"))
 		case used >= busyShare*of:
 			found = append(found, Finding{Members: []string{m.Name}, Message: fmt.Sprintf("%s uses %.1f of its %.0f processors.", m.Name, used, of)})
 		}
@@ -177,22 +251,28 @@ func busy(c Cluster) (found []Finding, undecided []Undecided) {
 	return found, append(undecided, c.unread()...)
 }
 
-// often looks for a counter that rises by more than a number in 15 minutes, in one of the windows.
-func often(c Cluster, f results.Figure, most float64, what string) (found []Finding, _ []Undecided) {
+// often looks for a counter that rises by more than a number in 15 minutes: in the recent window, or on average since the start. A
+// few in the recent window decide nothing.
+func often(c Cluster, f results.Figure, most float64, what string) (found []Finding, undecided []Undecided) {
 	for _, m := range c.measured() {
-		for _, w := range []struct {
-			window *results.MemberWindow
-			length time.Duration
-			words  string
-		}{{m.Recent, c.Length, "in the last " + text.Duration(c.Length)}, {m.Started, max(m.Uptime, quarter), "since its start " + text.Duration(m.Uptime.Round(time.Second)) + " ago"}} {
-			n, known := w.window.Value(f)
-			if known && n*float64(quarter)/float64(w.length) > most {
-				found = append(found, Finding{Members: []string{m.Name}, Message: fmt.Sprintf("%s counts %s %s.", m.Name, text.Plural(int64(n), what), w.words)})
-				break
-			}
+		recent, known := m.Recent.Value(f)
+		all, _ := m.Started.Value(f)
+		now := "in the last " + text.Duration(c.Length)
+		reports := func(n float64, when string) {
+			found = append(found, Finding{Members: []string{m.Name}, Message: fmt.Sprintf("%s counts %s %s.", m.Name, text.Plural(int64(n), what), when)})
+		}
+		switch {
+		case recent > most:
+			reports(recent, now)
+		case all*float64(quarter)/float64(max(m.Uptime, quarter)) > most:
+			reports(all, "since its start "+text.Duration(m.Uptime.Round(time.Second))+" ago")
+		case !known:
+			undecided = append(undecided, m.lacks("its "+what+"s", "its metrics"))
+		case recent > 0:
+			undecided = append(undecided, Undecided{Member: m.Name, Why: text.Plural(int64(recent), what) + " " + now, Needs: "a longer --window"})
 		}
 	}
-	return found, c.unread()
+	return found, append(undecided, c.unread()...)
 }
 
 func manyElections(c Cluster) ([]Finding, []Undecided) {
@@ -203,61 +283,79 @@ func manyFailures(c Cluster) ([]Finding, []Undecided) {
 	return often(c, results.FigureFailedProposals, failedProposals, "failed proposal")
 }
 
-func applies(c Cluster) (found []Finding, _ []Undecided) {
+func applies(c Cluster) (found []Finding, undecided []Undecided) {
 	for _, m := range c.measured() {
-		if n, known := m.Recent.Value(results.FigureSlowApplies); known && n >= slowApplies {
-			found = append(found, Finding{Members: []string{m.Name}, Message: fmt.Sprintf("%s applied %s slowly in the last %s.", m.Name, text.Plural(int64(n), "request"), text.Duration(c.Length))})
-		}
-	}
-	return found, c.unread()
-}
-
-func behind(c Cluster) (found []Finding, _ []Undecided) {
-	furthest := uint64(0)
-	for _, m := range c.answering() {
-		furthest = max(furthest, m.Applied)
-	}
-	for _, m := range c.answering() {
-		if m.Applied > 0 && furthest-m.Applied > entriesBehind {
-			found = append(found, Finding{Members: []string{m.Name}, Message: fmt.Sprintf("%s is %s entries behind the others.", m.Name, text.Grouped(furthest-m.Applied))})
-		}
-	}
-	return found, c.restricted()
-}
-
-func fragmented(c Cluster) (found []Finding, _ []Undecided) {
-	for _, m := range c.measured() {
-		size, used := m.Gauges[DatabaseBytes], m.Gauges[InUseBytes]
-		if used > 0 && size > fragmentedBytes && used < inUseShare*size {
-			found = append(found, Finding{Members: []string{m.Name}, Message: fmt.Sprintf("The database of %s has %s, of which %s (%.0f %%) are in use.",
-				m.Name, text.Megabytes(int64(size)), text.Megabytes(int64(used)), 100*used/size)})
-		}
-	}
-	return found, c.unread()
-}
-
-func uncompacted(c Cluster) (found []Finding, undecided []Undecided) {
-	for _, m := range c.measured() {
-		now, known := m.Gauges[Revision]
-		compacted, counted := m.Gauges[CompactRevision]
-		history := now - max(compacted, 0)
+		n, known := m.Recent.Value(results.FigureSlowApplies)
 		switch {
-		case !known || !counted:
-			undecided = append(undecided, Undecided{Member: m.Name, Why: "it does not report its revisions", Needs: "etcd 3.5 or later"})
-		case history > historyRevisions && history > historyPerKey*m.Gauges[Keys]:
-			found = append(found, Finding{Members: []string{m.Name}, Message: fmt.Sprintf("%s keeps the history of %s for %s.", m.Name, text.Plural(int64(history), "revision"), text.Plural(int64(m.Gauges[Keys]), "key"))})
+		case !known:
+			undecided = append(undecided, m.lacks("its slow applies", "its metrics"))
+		case n >= slowApplies:
+			found = append(found, Finding{Members: []string{m.Name}, Message: fmt.Sprintf("%s applied %s slowly in the last %s.", m.Name, text.Plural(int64(n), "request"), text.Duration(c.Length))})
 		}
 	}
 	return found, append(undecided, c.unread()...)
 }
 
-func large(c Cluster) (found []Finding, _ []Undecided) {
+// behind compares a member with where the others were one window ago: two members are not asked at the same moment.
+func behind(c Cluster) (found []Finding, _ []Undecided) {
+	furthest := uint64(0)
+	for _, m := range c.answering() {
+		furthest = max(furthest, m.AppliedBefore)
+	}
+	for _, m := range c.answering() {
+		if m.Applied > 0 && m.Applied+entriesBehind < furthest {
+			found = append(found, Finding{Members: []string{m.Name}, Message: fmt.Sprintf("%s is %s entries behind where the others were %s ago.", m.Name, text.Grouped(furthest-m.Applied), text.Duration(c.Length))})
+		}
+	}
+	return found, c.restricted()
+}
+
+func fragmented(c Cluster) (found []Finding, undecided []Undecided) {
+	for _, m := range c.answering() {
+		size, known := m.Gauges[DatabaseBytes]
+		used, counted := m.Gauges[InUseBytes]
+		switch {
+		case !known || !counted:
+			undecided = append(undecided, m.lacks("the size of its database", "etcd_mvcc_db_total_size_in_use_in_bytes"))
+		case used > fragmentedBytes && used < inUseShare*size:
+			found = append(found, Finding{Members: []string{m.Name}, Message: fmt.Sprintf("The database of %s has %s, of which %s (%.0f %%) are in use.",
+				m.Name, text.Megabytes(int64(size)), text.Megabytes(int64(used)), 100*used/size)})
+		}
+	}
+	return found, undecided
+}
+
+// uncompacted finds members that were never compacted. Whether others are compacted often enough shows only in hours.
+func uncompacted(c Cluster) (found []Finding, undecided []Undecided) {
 	for _, m := range c.measured() {
-		if size := m.Gauges[DatabaseBytes]; size > largeBytes {
+		now, known := m.Gauges[Revision]
+		compacted, counted := m.Gauges[CompactRevision]
+		history := now - compacted
+		switch {
+		case !known || !counted:
+			undecided = append(undecided, m.lacks("its revisions", "etcd 3.5 or later"))
+		case history <= historyRevisions || history <= historyPerKey*m.Gauges[Keys]:
+		case compacted > 0:
+			undecided = append(undecided, Undecided{Member: m.Name, Why: fmt.Sprintf("it keeps %s, and was compacted up to revision %s", text.Plural(int64(history), "revision"), text.Grouped(int64(compacted))),
+				Needs: "whether the compacted revision rises, as compactRevision of doctor -o json"})
+		default:
+			found = append(found, Finding{Members: []string{m.Name}, Message: fmt.Sprintf("%s was never compacted, and keeps %s for %s.", m.Name, text.Plural(int64(history), "revision"), text.Plural(int64(m.Gauges[Keys]), "key"))})
+		}
+	}
+	return found, append(undecided, c.unread()...)
+}
+
+func large(c Cluster) (found []Finding, undecided []Undecided) {
+	for _, m := range c.answering() {
+		size, known := m.Gauges[DatabaseBytes]
+		switch {
+		case !known:
+			undecided = append(undecided, m.lacks("the size of its database", "its status or its metrics"))
+		case size > largeBytes:
 			found = append(found, Finding{Members: []string{m.Name}, Message: fmt.Sprintf("The database of %s has %s.", m.Name, text.Megabytes(int64(size)))})
 		}
 	}
-	return found, nil
+	return found, undecided
 }
 
 func mixed(c Cluster) (found []Finding, _ []Undecided) {

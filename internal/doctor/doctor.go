@@ -11,8 +11,9 @@ import (
 // Cluster is what was read of an etcd.
 type Cluster struct {
 	Members []Member
-	// Unlisted are voting members that no address leads to.
-	Unlisted []string
+	// Unlisted are voting members that no address leads to. ListUnread is why the voting members are not known; empty if they are.
+	Unlisted   []string
+	ListUnread string
 	// Length is how long the recent window is.
 	Length time.Duration
 }
@@ -22,13 +23,19 @@ type Member struct {
 	Name, Endpoint string
 	// Problem is why the member did not answer; empty if it did. Unread is why its metrics are not known.
 	Problem, Unread string
+	// Refused: the member answered, and did not accept the credentials. Problem says why.
+	Refused bool
 	// Restricted is why its status may not be read; empty if it may.
-	Restricted     string
-	Version, Alarm string
-	IsLeader       bool
-	HasLeader      bool
-	// Applied is the index of the last entry of the log that the member has applied.
-	Applied uint64
+	Restricted string
+	Version    string
+	// Alarms are those that it reports, of all members.
+	Alarms   []Alarm
+	IsLeader bool
+	// HadLeader and HasLeader report whether it knew a leader at the first and at the second look.
+	HadLeader, HasLeader bool
+	// AppliedBefore and Applied are the index of the last entry of the log that it had applied, at the two looks; 0 if that is
+	// not known.
+	AppliedBefore, Applied uint64
 	// Uptime is how long its process runs; 0 if that is not known.
 	Uptime time.Duration
 	// Ping is how long the member took to answer a ping; 0 if it did not.
@@ -38,6 +45,9 @@ type Member struct {
 	// Gauges are the newest values.
 	Gauges map[Gauge]float64
 }
+
+// Alarm is an alarm of etcd. Member is the name of the member that it is about; empty if it is about none in particular.
+type Alarm struct{ Kind, Member string }
 
 // Gauge is a value at one moment.
 type Gauge string
@@ -148,9 +158,11 @@ const (
 // checks are in the order of their importance: what stops etcd, then causes, then what follows from them, then what will be a
 // problem later.
 var checks = []check{
-	{"NoLeader", "a leader", alerts, "Start the members that are down: a majority must run and reach each other.", noLeader},
+	{"NoLeader", "a leader", alerts, "", noLeader},
 	{"Alarm", "no alarm", maintenance, "", alarms},
 	{"Unreachable", "all members answer", alerts, "Look whether the process runs, at its log, and at the network to it.", unreachable},
+	{"Refused", "each member accepts the credentials", ours, "Correct the credentials, or look at the certificates and the clock of the member.", refused},
+	{"Restarted", "no restart", ours, "Look at the end of its earlier log, and whether its memory limit or a liveness probe ended it.", restarted},
 	{"QuotaNear", "95 % of the quota", alerts, "Compact and defragment, or raise --quota-backend-bytes. At the quota, etcd refuses writes.", quotaNear},
 	{"SlowFlush", "p99 below 10ms", faqFlush, "", slow(results.TimerWALFsync, flushLimit, "a flush of the write-ahead log (WAL fsync)", flushAdvice)},
 	{"SlowPeer", "p99 below 150ms", alerts, "", slow(results.TimerPeerRoundTrip, peerLimit, "a round trip to another member", peerAdvice)},
@@ -160,8 +172,8 @@ var checks = []check{
 	{"FailedProposals", "at most 5 in 15 minutes", alerts, "Look for elections, and for members that are down.", manyFailures},
 	{"SlowApplies", "fewer than 3 requests that take longer than --warning-apply-duration", ours + "; why: " + faqApply, "Look at etcd's log for \"apply request took too long\": it names the request. Large ranges and a slow disk are usual causes.", applies},
 	{"Behind", "5,000 entries", catchUp, "Look at the disk and the CPU of the member: it cannot keep up, and may need a snapshot of the leader.", behind},
-	{"Fragmented", "half of a database above 100 MiB in use", alerts, "Defragment the members one at a time: etcdctl defrag. A member answers nothing meanwhile.", fragmented},
-	{"CompactionMissing", "100,000 revisions, and 10 for each key", ours + "; why: " + maintenance + "#history-compaction-v3-api-key-value-database",
+	{"Fragmented", "half of the database, if more than 100 MiB of it are in use", alerts, "Defragment the members one at a time: etcdctl defrag. A member answers nothing meanwhile.", fragmented},
+	{"CompactionMissing", "at most 100,000 revisions, or 10 for each key", ours + "; why: " + maintenance + "#history-compaction-v3-api-key-value-database",
 		"Set --auto-compaction-retention. Kubernetes compacts by itself: look whether its API servers run.", uncompacted},
 	{"LargeDatabase", "8 GiB", sizeLimit, "Find out what fills it: etcdctl get --prefix --keys-only. Move data that is no configuration elsewhere.", large},
 	{"MixedVersions", "one version", upgrades, "Finish the upgrade.", mixed},

@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,19 +32,45 @@ func Diagnosis(c doctor.Cluster, d doctor.Diagnosis) string {
 	if len(d.Undecided) > 0 {
 		p.gap()
 		p.line("Not decided:")
-		for _, u := range d.Undecided {
+		for _, u := range alike(d.Undecided) {
 			p.sentence("- ", fmt.Sprintf("%s of %s: %s. To decide: %s.", u.Kind, u.Member, strings.TrimSuffix(u.Why, "."), u.Needs))
 		}
+	}
+	if !slices.ContainsFunc(c.Members, func(m doctor.Member) bool { return m.Problem == "" }) {
+		return p.text.String()
 	}
 	for _, g := range membersRead(c) {
 		p.section(g)
 	}
-	p.sentence("  ", fmt.Sprintf("P99 are bounds of a bucket: of the last %s / since the start of the process. Without a limit: memory, keys, watchers, leases, ping.", text.Duration(c.Length)))
+	p.sentence("  ", fmt.Sprintf("P99 in the last %s / since the start of the process, as bounds of a bucket. Memory, keys, watchers, leases and ping have no limit.", text.Duration(c.Length)))
 	if len(c.Unlisted) > 0 {
-		p.sentence("  ", "Not looked at: "+strings.Join(c.Unlisted, ", ")+". Add their addresses to --endpoints.")
+		p.sentence("  ", "Not looked at: "+strings.Join(c.Unlisted, ", ")+".")
 	}
 	p.sentence("  ", "Looked for: "+strings.Join(d.Looked, ", ")+". CPU throttling, the disk and the sizes of single requests cannot be seen from here.")
 	return p.text.String()
+}
+
+// alike joins the checks that the same reason leaves undecided: the kinds of one member, then the members of one kind.
+func alike(all []doctor.Undecided) []doctor.Undecided {
+	join := func(all []doctor.Undecided, part func(*doctor.Undecided) *string) (out []doctor.Undecided) {
+		for _, u := range all {
+			added := *part(&u)
+			*part(&u) = ""
+			at := slices.IndexFunc(out, func(o doctor.Undecided) bool {
+				*part(&o) = ""
+				return o == u
+			})
+			if at >= 0 {
+				*part(&out[at]) += ", " + added
+				continue
+			}
+			*part(&u) = added
+			out = append(out, u)
+		}
+		return out
+	}
+	all = join(all, func(u *doctor.Undecided) *string { return &u.Kind })
+	return join(all, func(u *doctor.Undecided) *string { return &u.Member })
 }
 
 // membersRead has a row per member: how it works, and what it stores.
@@ -57,8 +84,17 @@ func membersRead(c doctor.Cluster) []grid {
 			continue
 		}
 		role := "follower"
-		if m.IsLeader {
+		switch {
+		case m.IsLeader:
 			role = "leader"
+		case m.Restricted != "" && m.Unread != "":
+			role = unknown
+		case !m.HasLeader:
+			role = "no leader"
+		}
+		up := unknown
+		if m.Uptime > 0 {
+			up = text.Duration(m.Uptime.Round(time.Second))
 		}
 		bytes := func(name doctor.Gauge) string {
 			if v, known := m.Gauges[name]; known {
@@ -87,7 +123,7 @@ func membersRead(c doctor.Cluster) []grid {
 		if m.Ping > 0 {
 			ping = text.Duration(m.Ping)
 		}
-		work.add(m.Name, m.Version, role, text.Duration(m.Uptime.Round(time.Second)),
+		work.add(m.Name, m.Version, role, up,
 			percentiles(m, results.TimerWALFsync), percentiles(m, results.TimerBackendCommit), percentiles(m, results.TimerPeerRoundTrip), cpu, memory, ping)
 		stored.add(m.Name, bytes(doctor.DatabaseBytes), bytes(doctor.InUseBytes), bytes(doctor.QuotaBytes),
 			count(doctor.Keys), count(doctor.Watchers), count(doctor.LeasesGranted, doctor.LeasesRevoked, doctor.LeasesExpired))

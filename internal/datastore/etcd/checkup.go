@@ -1,13 +1,15 @@
 package etcd
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -15,6 +17,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/exposition"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/remote"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/doctor"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
@@ -45,50 +48,84 @@ var metricsOfDoctor = func() exposition.Reader {
 // lookLimit bounds each look at a member.
 const lookLimit = 5 * time.Second
 
-// checkup looks at the members of a target.
+// checkup looks at the members of a target. ids are their IDs, 0 if that is not known; names are those that the cluster lists.
 type checkup struct {
 	*Driver
-	at []members.Sample
+	at       []members.Sample
+	ids      []uint64
+	clusters []uint64
+	names    map[uint64]string
 }
 
-// Checkup reads twice, this long apart, what the members of a target report about themselves. It sends only Status, MemberList
-// and a ping, and reads /metrics; it writes nothing. An error is one of the credentials, or the context's.
+// Checkup reads twice, this long apart, what the members of a target report about themselves. It sends Status, MemberList and a
+// ping, and reads /metrics; with a user it also logs in, which etcd passes through its log. It writes no key. An error is one of
+// the credentials, of the addresses, or the context's.
 func Checkup(ctx context.Context, t plan.Target, length time.Duration) (doctor.Cluster, error) {
 	p := plan.Plan{Target: t}
 	p.Target.Members, p.Target.MemberIndex, p.Load.Transport = spec.MembersAll, nil, spec.TransportClient
-	c := &checkup{Driver: New(p, 0), at: make([]members.Sample, len(t.Endpoints))}
+	n := len(t.Endpoints)
+	c := &checkup{Driver: New(p, 0), at: make([]members.Sample, n), ids: make([]uint64, n), clusters: make([]uint64, n)}
 	defer c.Close()
 	if _, err := c.secrets(); err != nil {
 		return doctor.Cluster{}, err
 	}
-	found := doctor.Cluster{Members: make([]doctor.Member, len(t.Endpoints)), Length: length}
-	ids := make([]uint64, len(t.Endpoints))
-	c.each(func(i int, endpoint string) { found.Members[i], ids[i] = c.first(ctx, endpoint, i) })
-	for i, m := range found.Members {
-		if m.Problem == "" && m.Restricted == "" && ids[i] == 0 {
-			return found, fmt.Errorf("%s answers without the ID of a member, as kine does: wanted the addresses of an etcd", m.Endpoint)
-		}
+	found := doctor.Cluster{Members: make([]doctor.Member, n), Length: length}
+	errs := c.each(func(i int) (err error) {
+		found.Members[i], err = c.first(ctx, i)
+		return err
+	})
+	if err := cmp.Or(c.refusal(errs), c.oneCluster(found)); err != nil {
+		return found, err
 	}
-	c.nameAll(ctx, &found, ids)
+	c.nameAll(ctx, &found)
 	if err := load.Pause(ctx, length); err != nil {
 		return found, err
 	}
-	pings := c.pings(ctx, found, ids)
-	c.each(func(i int, endpoint string) {
+	pings := c.pings(ctx, found)
+	c.each(func(i int) error {
 		if m := &found.Members[i]; m.Problem == "" {
-			m.Ping = pings[hexID(ids[i])]
-			c.second(ctx, endpoint, i, ids[i], m)
+			m.Ping = pings[hexID(c.ids[i])]
+			c.second(ctx, i, m)
 		}
+		return nil
 	})
 	return found, ctx.Err()
 }
 
-func (c *checkup) each(do func(i int, endpoint string)) {
-	var doing sync.WaitGroup
-	for i, endpoint := range c.plan.Target.Endpoints {
-		doing.Go(func() { do(i, endpoint) })
+func (c *checkup) each(do func(i int) error) []error { return remote.All(c.plan.Target.Endpoints, do) }
+
+// refuses reports whether the member behind an address answers, and does not accept the credentials.
+func refuses(err error) bool {
+	f := load.FailureOf(err)
+	return f != nil && (f.Reason == results.FailureTLSFailed || f.Reason == results.FailureAuthenticationFailed)
+}
+
+// refusal is the error of credentials that no member accepts.
+func (c *checkup) refusal(errs []error) error {
+	if slices.ContainsFunc(errs, func(err error) bool { return !refuses(err) }) {
+		return nil
 	}
-	doing.Wait()
+	return remote.Troubles(c.plan.Target.Endpoints, errs)
+}
+
+// oneCluster checks that the addresses lead to members of one etcd, and each to another one.
+func (c *checkup) oneCluster(found doctor.Cluster) error {
+	known := -1
+	for i, m := range found.Members {
+		switch {
+		case m.Problem != "" || m.Restricted != "":
+			continue
+		case c.ids[i] == 0:
+			return fmt.Errorf("%s answers without the ID of a member, as kine does: wanted the addresses of an etcd", m.Endpoint)
+		case known >= 0 && c.clusters[known] != c.clusters[i]:
+			return differentClusters(found.Members[known].Endpoint, c.clusters[known], m.Endpoint, c.clusters[i])
+		}
+		if same := slices.Index(c.ids[:i], c.ids[i]); same >= 0 {
+			return unhealthy("%s and %s lead to the same member: name each member once", found.Members[same].Endpoint, m.Endpoint)
+		}
+		known = i
+	}
+	return nil
 }
 
 // status asks the member behind an address.
@@ -100,7 +137,7 @@ func (c *checkup) status(ctx context.Context, endpoint string) (*etcdserverpb.St
 	defer cancel()
 	client, err := c.viewer(bounded, endpoint)
 	if err != nil {
-		return nil, explain(err, endpoint)
+		return nil, unentered{explain(err, endpoint)}
 	}
 	s, err := etcdserverpb.NewMaintenanceClient(client.ActiveConnection()).Status(bounded, &etcdserverpb.StatusRequest{})
 	if err != nil && !isRefused(err) {
@@ -109,23 +146,46 @@ func (c *checkup) status(ctx context.Context, endpoint string) (*etcdserverpb.St
 	return s, err
 }
 
-// first looks at a member, and keeps its sample.
-func (c *checkup) first(ctx context.Context, endpoint string, i int) (m doctor.Member, id uint64) {
+// unentered is the error of a member that serves gRPC, and did not complete the login: without a quorum, none can.
+type unentered struct{ error }
+
+func (e unentered) Unwrap() error { return e.error }
+
+// restriction is why only the metrics of a member may be read; empty if an error does not mean that.
+func restriction(err error) string {
+	if isRefused(err) {
+		return unread
+	}
+	if _, ok := errors.AsType[unentered](err); ok && !refuses(err) {
+		return fmt.Sprintf("this user could not log in (%v)", err)
+	}
+	return ""
+}
+
+// first looks at a member, and keeps its sample. Its error is that of a member that does not answer.
+func (c *checkup) first(ctx context.Context, i int) (m doctor.Member, err error) {
+	endpoint := c.plan.Target.Endpoints[i]
 	m = doctor.Member{Name: endpoint, Endpoint: endpoint, Gauges: map[doctor.Gauge]float64{}}
 	s, err := c.status(ctx, endpoint)
-	switch {
-	case isRefused(err):
-		m.Restricted = unread
-	case err != nil:
+	m.Restricted = restriction(err)
+	if err != nil && m.Restricted == "" {
+		m.Problem, m.Refused = err.Error(), refuses(err)
+		return m, err
+	}
+	c.ids[i], c.clusters[i] = s.GetHeader().GetMemberId(), s.GetHeader().GetClusterId()
+	m.HadLeader, m.AppliedBefore = s.GetLeader() != 0, s.GetRaftAppliedIndex()
+	page := c.sample(ctx, i, &m)
+	if m.Restricted == "" {
+		return m, nil
+	}
+	if page == nil && !isRefused(err) {
 		m.Problem = err.Error()
-		return m, 0
-	default:
-		id = s.Header.GetMemberId()
+		return m, err
 	}
-	if page := c.sample(ctx, endpoint, i, id, &m); m.Restricted != "" {
-		id = onlyID(page)
-	}
-	return m, id
+	c.ids[i] = onlyID(page)
+	has, _ := page.Sum(metricHasLeader)
+	m.HadLeader = has == 1
+	return m, nil
 }
 
 // onlyID is the member whose metrics these are; 0 if there are several.
@@ -140,23 +200,19 @@ func onlyID(page exposition.Page) uint64 {
 }
 
 // sample reads the metrics of a member. Without its ID, those of any member are taken.
-func (c *checkup) sample(ctx context.Context, endpoint string, i int, id uint64, m *doctor.Member) exposition.Page {
+func (c *checkup) sample(ctx context.Context, i int, m *doctor.Member) exposition.Page {
 	ctx, cancel := context.WithTimeout(ctx, lookLimit)
 	defer cancel()
-	text, at, err := c.scrape(ctx, endpoint)
+	text, at, err := c.scrape(ctx, m.Endpoint)
+	var page exposition.Page
+	if err == nil {
+		page, err = metricsOfDoctor.Parse(text)
+	}
 	if err != nil {
 		m.Unread = fmt.Sprintf("%s: %v", results.UnreadMetrics, err)
 		return nil
 	}
-	page, err := metricsOfDoctor.Parse(text)
-	if err != nil {
-		m.Unread = fmt.Sprintf("%s: %v", results.UnreadMetrics, err)
-		return nil
-	}
-	if id == 0 {
-		id = onlyID(page)
-	}
-	if m.Unread = problemOf(page, member{id: id, endpoint: endpoint}, nil); m.Unread != "" {
+	if m.Unread = problemOf(page, member{id: cmp.Or(c.ids[i], onlyID(page)), endpoint: m.Endpoint}, c.members()); m.Unread != "" {
 		return nil
 	}
 	c.at[i] = metricsOfDoctor.Sample(page, at)
@@ -164,26 +220,33 @@ func (c *checkup) sample(ctx context.Context, endpoint string, i int, id uint64,
 }
 
 // second completes a member with what has changed since the first look.
-func (c *checkup) second(ctx context.Context, endpoint string, i int, id uint64, m *doctor.Member) {
-	s, err := c.status(ctx, endpoint)
+func (c *checkup) second(ctx context.Context, i int, m *doctor.Member) {
+	s, err := c.status(ctx, m.Endpoint)
 	switch {
-	case isRefused(err):
-		m.Version = c.version(ctx, endpoint)
+	case restriction(err) != "":
+		m.Restricted, m.Version = restriction(err), c.version(ctx, m.Endpoint)
 	case err != nil:
-		m.Problem = err.Error()
+		m.Problem, m.Refused = err.Error(), refuses(err)
 		return
-	case s.Header.GetMemberId() != id:
-		m.Problem = elsewhere(member{endpoint: endpoint}).Problem
+	case s.Header.GetMemberId() != c.ids[i] && c.ids[i] != 0:
+		m.Problem = elsewhere(member{endpoint: m.Endpoint}).Problem
 		return
 	default:
-		m.Version, m.Alarm, m.Applied = s.Version, alarmOf(s.Errors), s.RaftAppliedIndex
-		m.HasLeader, m.IsLeader = s.Leader != 0, s.Leader == id
+		m.Version, m.Alarms, m.Applied = s.Version, c.alarmsIn(s.Errors), s.RaftAppliedIndex
+		m.HasLeader, m.IsLeader = s.Leader != 0, s.Leader == s.Header.GetMemberId()
+		m.Gauges[doctor.DatabaseBytes], m.Gauges[doctor.InUseBytes] = float64(s.DbSize), float64(s.DbSizeInUse)
 	}
-	if m.Unread != "" {
-		return
+	if m.Unread == "" {
+		c.measure(c.at[i], c.sample(ctx, i, m), i, m)
 	}
-	before := c.at[i]
-	page := c.sample(ctx, endpoint, i, id, m)
+	// A member reports a quota since etcd 3.6.
+	if quota := s.GetDbSizeQuota(); quota > 0 {
+		m.Gauges[doctor.QuotaBytes] = float64(quota)
+	}
+}
+
+// measure takes what a member's metrics say, and how they have changed since a sample.
+func (c *checkup) measure(before members.Sample, page exposition.Page, i int, m *doctor.Member) {
 	if page == nil {
 		return
 	}
@@ -195,17 +258,32 @@ func (c *checkup) second(ctx context.Context, endpoint string, i int, id uint64,
 	now := c.at[i]
 	for name, gauge := range gaugesOfDoctor {
 		if v, known := page.Sum(name); known {
-			m.Gauges[gauge] = v
+			// A revision of -1 is none.
+			m.Gauges[gauge] = max(v, 0)
 		}
-	}
-	if quota := s.GetDbSizeQuota(); quota > 0 {
-		m.Gauges[doctor.QuotaBytes] = float64(quota)
 	}
 	m.Recent = windowOf(before, now)
 	if start := now.Gauges[members.GaugeStart]; start > 0 {
 		began := time.UnixMilli(int64(1000 * start))
 		m.Uptime, m.Started = now.At.Sub(began), windowOf(unborn(now, began), now)
 	}
+}
+
+// memberAlarm is an alarm in the errors of a status.
+var memberAlarm = regexp.MustCompile(`(?:memberID:\s*(\d+)\s+)?alarm:\s*([A-Z]+)`)
+
+// alarmsIn returns the alarms in the errors of a status, with the members' names.
+func (c *checkup) alarmsIn(errs []string) (all []doctor.Alarm) {
+	for _, e := range errs {
+		if found := memberAlarm.FindStringSubmatch(e); found != nil {
+			alarm := doctor.Alarm{Kind: found[2]}
+			if id, err := strconv.ParseUint(found[1], 10, 64); err == nil && id != 0 {
+				alarm.Member = cmp.Or(c.names[id], hexID(id))
+			}
+			all = append(all, alarm)
+		}
+	}
+	return all
 }
 
 // windowOf has the figures from one sample to the next.
@@ -233,49 +311,61 @@ func unborn(s members.Sample, at time.Time) members.Sample {
 }
 
 // nameAll gives the members their names, and lists the voters that no address leads to.
-func (c *checkup) nameAll(ctx context.Context, found *doctor.Cluster, ids []uint64) {
+func (c *checkup) nameAll(ctx context.Context, found *doctor.Cluster) {
 	for i, m := range found.Members {
-		if m.Problem != "" {
+		if m.Problem != "" || m.Restricted != "" && m.Restricted != unread {
 			continue
 		}
-		ctx, cancel := context.WithTimeout(ctx, lookLimit)
-		defer cancel()
-		client, err := c.viewer(ctx, c.plan.Target.Endpoints[i])
+		list, err := c.list(ctx, c.plan.Target.Endpoints[i])
 		if err != nil {
+			found.ListUnread = err.Error()
 			continue
 		}
-		list, err := client.MemberList(ctx, clientv3.WithSerializable())
-		if err != nil {
-			continue
-		}
+		found.ListUnread, c.names = "", map[uint64]string{}
 		for _, listed := range list.Members {
-			at := slices.Index(ids, listed.ID)
-			if at < 0 {
-				at = slices.IndexFunc(found.Members, func(m doctor.Member) bool {
-					isItsOwn := func(url string) bool { return strings.HasSuffix(url, "://"+m.Endpoint) }
-					return m.Problem != "" && slices.ContainsFunc(listed.ClientURLs, isItsOwn)
-				})
-			}
-			switch {
-			case at >= 0 && listed.Name != "":
-				found.Members[at].Name = listed.Name
-			case at < 0 && !listed.IsLearner:
-				found.Unlisted = append(found.Unlisted, listed.Name)
-			}
+			c.name(listed, found)
 		}
 		return
 	}
 }
 
-// pings are how long the members took to answer, by ID.
-func (c *checkup) pings(ctx context.Context, found doctor.Cluster, ids []uint64) map[string]time.Duration {
+func (c *checkup) list(ctx context.Context, endpoint string) (*clientv3.MemberListResponse, error) {
+	ctx, cancel := context.WithTimeout(ctx, lookLimit)
+	defer cancel()
+	client, err := c.viewer(ctx, endpoint)
+	if err != nil {
+		return nil, err
+	}
+	return client.MemberList(ctx, clientv3.WithSerializable())
+}
+
+// name finds the member that a cluster lists: by its ID, or by the address at which it does not answer.
+func (c *checkup) name(listed *etcdserverpb.Member, found *doctor.Cluster) {
+	at := slices.Index(c.ids, listed.ID)
+	if at < 0 {
+		at = slices.IndexFunc(found.Members, func(m doctor.Member) bool {
+			isItsOwn := func(url string) bool { return strings.HasSuffix(url, "://"+m.Endpoint) }
+			return m.Problem != "" && slices.ContainsFunc(listed.ClientURLs, isItsOwn)
+		})
+	}
+	c.names[listed.ID] = listed.Name
+	switch {
+	case at >= 0 && listed.Name != "":
+		found.Members[at].Name = listed.Name
+	case at < 0 && !listed.IsLearner:
+		found.Unlisted = append(found.Unlisted, cmp.Or(listed.Name, hexID(listed.ID)))
+	}
+}
+
+// pings are how long the members took to answer, by ID. From then on, the driver knows the members.
+func (c *checkup) pings(ctx context.Context, found doctor.Cluster) map[string]time.Duration {
 	ctx, cancel := context.WithTimeout(ctx, lookLimit)
 	defer cancel()
 	c.mutex.Lock()
 	c.topology.members = nil
 	for i, m := range found.Members {
 		if m.Problem == "" {
-			c.topology.members = append(c.topology.members, member{id: ids[i], endpoint: m.Endpoint})
+			c.topology.members = append(c.topology.members, member{id: c.ids[i], endpoint: m.Endpoint})
 		}
 	}
 	c.mutex.Unlock()

@@ -11,13 +11,55 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
+func lookAt(t *testing.T, endpoints []string, changes ...func(*plan.Plan)) (doctor.Cluster, error) {
+	t.Helper()
+	p := plan.Plan{Target: plan.Target{Datastore: spec.Etcd, Endpoints: endpoints}}
+	for _, change := range changes {
+		change(&p)
+	}
+	return Checkup(t.Context(), p.Target, 200*time.Millisecond)
+}
+
 func checkedUp(t *testing.T, endpoints ...string) (doctor.Cluster, doctor.Diagnosis) {
 	t.Helper()
-	c, err := Checkup(t.Context(), plan.Target{Datastore: spec.Etcd, Endpoints: endpoints}, 200*time.Millisecond)
+	c, err := lookAt(t, endpoints)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c, doctor.Diagnose(c)
+}
+
+// Addresses that are not those of one cluster, each once, are refused, and so are credentials that no member accepts.
+func TestACheckupIsRefused(t *testing.T) {
+	one, client := oneMember(t)
+	two, _ := oneMember(t)
+	alias := strings.Replace(one.Endpoints[0], "127.0.0.1", "localhost", 1)
+	for want, endpoints := range map[string][]string{
+		"belongs to the cluster":  {one.Endpoints[0], two.Endpoints[0]},
+		"lead to the same member": {one.Endpoints[0], alias},
+	} {
+		if _, err := lookAt(t, endpoints); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("found %v, wanted %q", err, want)
+		}
+	}
+	enableAuth(t, client)
+	if _, err := lookAt(t, one.Endpoints, withUser(t, "bench", "guess")); err == nil || !strings.Contains(err.Error(), "AuthenticationFailed") {
+		t.Errorf("found %v, wanted AuthenticationFailed", err)
+	}
+	// One that is away does not make them right.
+	c, err := lookAt(t, []string{one.Endpoints[0], "127.0.0.1:1"}, withUser(t, "bench", "guess"))
+	if err != nil || !c.Members[0].Refused {
+		t.Errorf("found %+v (%v), wanted a member that refuses the credentials", c.Members, err)
+	}
+}
+
+func TestTheMemberOfAnAlarmIsNamed(t *testing.T) {
+	c := &checkup{names: map[uint64]string{17: "m2"}}
+	got := c.alarmsIn([]string{"etcdserver: no leader", "memberID:17 alarm:CORRUPT ", "alarm:CORRUPT", "memberID:18  alarm:NOSPACE"})
+	want := []doctor.Alarm{{Kind: "CORRUPT", Member: "m2"}, {Kind: "CORRUPT"}, {Kind: "NOSPACE", Member: "12"}}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, wanted %v", got, want)
+	}
 }
 
 // A look writes nothing, and reads the name, the version and the leader.

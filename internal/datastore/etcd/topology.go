@@ -67,8 +67,7 @@ func (t *topology) check(target plan.Target) error {
 			return load.Errorf(results.FailureAlarmRaised,
 				"%s reports the alarm %s: %s", m.endpoint, m.state.Alarm, remedies[m.state.Alarm])
 		case m.cluster != t.members[0].cluster:
-			return unhealthy("%s belongs to the cluster %s and %s to the cluster %s: name the addresses of one cluster",
-				t.members[0].endpoint, hexID(t.members[0].cluster), m.endpoint, hexID(m.cluster))
+			return differentClusters(t.members[0].endpoint, t.members[0].cluster, m.endpoint, m.cluster)
 		}
 	}
 	if t.unread && target.Members != spec.MembersAll {
@@ -86,6 +85,10 @@ func (t *topology) check(target plan.Target) error {
 	}
 	return unhealthy("none of the %d addresses leads to a member that spec.target.members: %s selects (the "+
 		"leader is %s). Add the address of such a member, or change spec.target.members", len(t.members), target.Members, hexID(t.leader))
+}
+
+func differentClusters(one string, first uint64, other string, second uint64) error {
+	return unhealthy("%s belongs to the cluster %s and %s to the cluster %s: name the addresses of one cluster", one, hexID(first), other, hexID(second))
 }
 
 // eligible returns the addresses that receive load.

@@ -12,6 +12,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/doctor"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/render"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
@@ -23,14 +24,14 @@ const doctorExample = `  # Why is this etcd slow?
     --cert server.crt --key server.key`
 
 const doctorHelp = `Looks at an etcd twice, and says what is wrong: the most important first, each with its number,
-the limit, where the limit is written, and what to do. It sends no load, writes nothing and takes
+the limit, where the limit is written, and what to do. It sends no load, writes no key and takes
 no lock, so it is safe on an etcd in trouble. It reads each member's status, alarms and metrics,
-and sends a ping.
+and sends a ping. With --user it logs in first, as each client does.
 
 Name all members: it looks only at these addresses. The flags --endpoints, ` + accessHelp + `
 
-Exit status: 0 nothing was found, 1 something was, 3 a check could not be decided, 2 it could
-not look.`
+Exit status, the first that applies: 2 it could not look, 1 something was found, 3 a check could
+not be decided, 0 nothing was found.`
 
 // doctorFlags are the flags of doctor.
 type doctorFlags struct {
@@ -89,6 +90,9 @@ func (t *tool) doctor(f *doctorFlags) error {
 	case err != nil:
 		return err
 	}
+	for i := range cluster.Members {
+		cluster.Members[i].Problem = f.target.adviceOf().Text(cluster.Members[i].Problem)
+	}
 	diagnosis := doctor.Diagnose(cluster)
 	if f.output == outputJSON {
 		err = writeDiagnosis(t, cluster, diagnosis)
@@ -106,7 +110,7 @@ func statusOfDiagnosis(c doctor.Cluster, d doctor.Diagnosis) error {
 	isAway := func(m doctor.Member) bool { return m.Problem != "" }
 	switch {
 	case !slices.ContainsFunc(c.Members, func(m doctor.Member) bool { return !isAway(m) }):
-		return &exitError{exitFailed, errors.New("no address answered")}
+		return &exitError{exitFailed, errors.New("nothing could be looked at: no address answered")}
 	case len(d.Findings) > 0:
 		return &exitError{status: exitMissed}
 	case len(d.Undecided) > 0:
@@ -120,13 +124,18 @@ const diagnosisVersion = 1
 
 func writeDiagnosis(t *tool, c doctor.Cluster, d doctor.Diagnosis) error {
 	type member struct {
-		Name     string                   `json:"name"`
-		Endpoint string                   `json:"endpoint"`
-		Problem  string                   `json:"problem,omitempty"`
-		Unread   string                   `json:"unread,omitempty"`
-		Version  string                   `json:"version,omitempty"`
-		IsLeader bool                     `json:"isLeader"`
-		Gauges   map[doctor.Gauge]float64 `json:"gauges,omitempty"`
+		Name          string                   `json:"name"`
+		Endpoint      string                   `json:"endpoint"`
+		Problem       string                   `json:"problem,omitempty"`
+		Unread        string                   `json:"unread,omitempty"`
+		Version       string                   `json:"version,omitempty"`
+		IsLeader      bool                     `json:"isLeader"`
+		UptimeSeconds float64                  `json:"uptimeSeconds,omitempty"`
+		PingSeconds   float64                  `json:"pingSeconds,omitempty"`
+		Gauges        map[doctor.Gauge]float64 `json:"gauges,omitempty"`
+		// Recent and SinceStart have the names of the figures of a run.
+		Recent     map[results.Figure]float64 `json:"recent,omitempty"`
+		SinceStart map[results.Figure]float64 `json:"sinceStart,omitempty"`
 	}
 	out := struct {
 		Version       int      `json:"version"`
@@ -135,8 +144,15 @@ func writeDiagnosis(t *tool, c doctor.Cluster, d doctor.Diagnosis) error {
 		Unlisted      []string `json:"notLookedAt,omitempty"`
 		doctor.Diagnosis
 	}{Version: diagnosisVersion, WindowSeconds: c.Length.Seconds(), Unlisted: c.Unlisted, Diagnosis: d}
+	figures := func(w *results.MemberWindow) map[results.Figure]float64 {
+		if w == nil {
+			return nil
+		}
+		return w.Figures
+	}
 	for _, m := range c.Members {
-		out.Members = append(out.Members, member{m.Name, m.Endpoint, m.Problem, m.Unread, m.Version, m.IsLeader, m.Gauges})
+		out.Members = append(out.Members, member{m.Name, m.Endpoint, m.Problem, m.Unread, m.Version, m.IsLeader,
+			m.Uptime.Seconds(), m.Ping.Seconds(), m.Gauges, figures(m.Recent), figures(m.Started)})
 	}
 	encoder := json.NewEncoder(t.Out)
 	encoder.SetIndent("", "  ")

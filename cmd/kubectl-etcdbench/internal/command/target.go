@@ -24,7 +24,7 @@ const (
 const accessHelp = `--cacert, --cert, --key, --user, --password, --discovery-srv, --discovery-srv-name and
 --insecure-discovery are those of etcdctl. So are the variables ETCDCTL_ENDPOINTS,
 ETCDCTL_CACERT and so on: a flag takes precedence over its variable. If another variable
-of etcdctl is set, the command says that it has no effect. With --members, all are ignored.`
+of etcdctl is set, the command says that it has no effect.`
 
 // completeAccess checks the flags for the access to a target, after the variables of etcdctl have filled those that are
 // not given. With --members, the variables are ignored.

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -12,6 +14,7 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd"
@@ -26,6 +29,8 @@ type illness struct {
 	inflict func(t *testing.T, c *cluster)
 	// window is the time between the two looks; 0 is 4 s.
 	window time.Duration
+	// user logs in as root.
+	user bool
 	// kind and members are those of the first finding; empty for none.
 	kind    string
 	members []string
@@ -33,9 +38,10 @@ type illness struct {
 
 // illnesses show on a busy machine, too.
 var illnesses = map[string]illness{
-	"slow flush at all members": {fault: fault{members: 3, flush: 40 * time.Millisecond}, kind: "SlowFlush", members: []string{name(0), name(1), name(2)}},
-	"a member that was stopped": {fault: fault{members: 3}, inflict: stop, kind: "Unreachable", members: []string{name(2)}},
-	"a database near its quota": {fault: fault{arguments: []string{"--quota-backend-bytes=134217728"}}, inflict: fill, kind: "QuotaNear", members: []string{name(0)}},
+	"slow flush at all members":   {fault: fault{members: 3, flush: 40 * time.Millisecond}, kind: "SlowFlush", members: []string{name(0), name(1), name(2)}},
+	"a member that was stopped":   {fault: fault{members: 3}, inflict: stop, kind: "Unreachable", members: []string{name(2)}},
+	"a majority that was stopped": {fault: fault{members: 3}, inflict: stopMajority, kind: "NoLeader"},
+	"a database near its quota":   {fault: fault{arguments: []string{"--quota-backend-bytes=134217728"}}, inflict: fill, kind: "QuotaNear", members: []string{name(0)}},
 }
 
 // slowIllnesses take long, or show only on an idle machine.
@@ -43,9 +49,12 @@ var slowIllnesses = map[string]illness{
 	"healthy":                  {fault: fault{members: 3}},
 	"slow flush at the leader": {fault: fault{members: 3, flush: 40 * time.Millisecond, slow: theLeader}, kind: "SlowFlush", members: []string{name(0)}},
 	// A database that commits slowly commits seldom.
-	"slow commit":           {fault: fault{commit: 60 * time.Millisecond}, window: 8 * time.Second, kind: "SlowCommit", members: []string{name(0)}},
+	"slow commit": {fault: fault{commit: 60 * time.Millisecond}, window: 8 * time.Second, kind: "SlowCommit", members: []string{name(0)}},
+	// Nobody can log in, and the metrics say why.
+	"a majority that was stopped, with users": {fault: fault{members: 3}, inflict: stopTwoOfUsers, user: true, kind: "NoLeader"},
 	"delayed peers":         {fault: fault{members: 3, peers: 150 * time.Millisecond}, kind: "SlowPeer", members: []string{name(0), name(1), name(2)}},
-	"a fragmented database": {inflict: fragment, kind: "Fragmented", members: []string{name(0)}},
+	// Filling it commits slowly, long enough before the look.
+	"a fragmented database": {window: 8 * time.Second, inflict: fragment, kind: "Fragmented", members: []string{name(0)}},
 	"no compaction":         {inflict: rewrite, kind: "CompactionMissing", members: []string{name(0)}},
 }
 
@@ -67,7 +76,11 @@ func examineAll(t *testing.T, all map[string]illness, begin func(*testing.T)) {
 				ill.inflict(t, c)
 			}
 			write(t, c)
-			cluster, err := etcd.Checkup(t.Context(), plan.Target{Datastore: spec.Etcd, Endpoints: c.endpoints}, cmp.Or(ill.window, 4*time.Second))
+			target := plan.Target{Datastore: spec.Etcd, Endpoints: c.endpoints}
+			if ill.user {
+				target.Auth = &plan.Auth{Dir: root(t)}
+			}
+			cluster, err := etcd.Checkup(t.Context(), target, cmp.Or(ill.window, 4*time.Second))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -113,6 +126,70 @@ func stop(t *testing.T, c *cluster) {
 	<-c.members[2].ended
 }
 
+func stopMajority(t *testing.T, c *cluster) {
+	t.Helper()
+	stopTwo(t, c, c.client(t, 0))
+}
+
+// stopTwo ends all members but the first, and waits until that one knows no leader.
+func stopTwo(t *testing.T, c *cluster, client *clientv3.Client) {
+	t.Helper()
+	for _, m := range c.members[1:] {
+		if err := m.cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		<-m.ended
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), startLimit)
+	defer cancel()
+	ticks := time.NewTicker(100 * time.Millisecond)
+	defer ticks.Stop()
+	for {
+		status, err := client.Status(ctx, c.members[0].client)
+		if err == nil && status.Leader == 0 {
+			return
+		}
+		select {
+		case <-ticks.C:
+		case <-ctx.Done():
+			t.Fatalf("the last member still knows a leader (%v)", err)
+		}
+	}
+}
+
+func stopTwoOfUsers(t *testing.T, c *cluster) {
+	t.Helper()
+	client, ctx := c.client(t, 0), t.Context()
+	_, err := client.UserAdd(ctx, "root", "secret")
+	if err == nil {
+		_, err = client.UserGrantRole(ctx, "root", "root")
+	}
+	if err == nil {
+		_, err = client.AuthEnable(ctx)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	user, err := clientv3.New(clientv3.Config{Endpoints: []string{c.members[0].client}, Username: "root", Password: "secret", Logger: zap.NewNop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = user.Close() })
+	stopTwo(t, c, user)
+}
+
+// root has the files of a Secret with the user root.
+func root(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for file, content := range map[string]string{"username": "root", "password": "secret"} {
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
 // fill writes until the database has 96 % of its quota. A snapshot makes the member commit, and report its size.
 func fill(t *testing.T, c *cluster) {
 	t.Helper()
@@ -138,12 +215,16 @@ func fill(t *testing.T, c *cluster) {
 	}
 }
 
-// fragment deletes most of a large database.
+// fragment deletes more than half of a database, and leaves more than 100 MiB in use.
 func fragment(t *testing.T, c *cluster) {
 	t.Helper()
 	client := c.client(t, 0)
-	for i := range 160 {
-		if _, err := client.Put(t.Context(), fmt.Sprintf("large/%d", i), strings.Repeat("x", 1<<20)); err != nil {
+	for i := range 300 {
+		prefix := "kept/"
+		if i >= 115 {
+			prefix = "large/"
+		}
+		if _, err := client.Put(t.Context(), fmt.Sprint(prefix, i), strings.Repeat("x", 1<<20)); err != nil {
 			t.Fatal(err)
 		}
 	}
