@@ -237,7 +237,8 @@ func (c *checkup) second(ctx context.Context, i int, m *doctor.Member) {
 		m.Gauges[doctor.DatabaseBytes], m.Gauges[doctor.InUseBytes] = float64(s.DbSize), float64(s.DbSizeInUse)
 	}
 	if m.Unread == "" {
-		c.measure(c.at[i], c.sample(ctx, i, m), i, m)
+		before := c.at[i]
+		c.measure(before, c.sample(ctx, i, m), i, m)
 	}
 	// A member reports a quota since etcd 3.6.
 	if quota := s.GetDbSizeQuota(); quota > 0 {

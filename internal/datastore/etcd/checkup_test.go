@@ -9,6 +9,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/doctor"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 func lookAt(t *testing.T, endpoints []string, changes ...func(*plan.Plan)) (doctor.Cluster, error) {
@@ -77,6 +78,9 @@ func TestACheckupWritesNothing(t *testing.T) {
 	c, d := checkedUp(t, cluster.Endpoints...)
 	if m := c.Members[0]; m.Name == m.Endpoint || !m.IsLeader || !m.HasLeader || m.Version == "" || m.Recent == nil || m.Started == nil || m.Ping == 0 || m.Gauges[doctor.QuotaBytes] == 0 {
 		t.Errorf("found %+v and %+v", m, d)
+	}
+	if length, _ := c.Members[0].Recent.Value(results.FigureSampledSeconds); length < 0.2 {
+		t.Errorf("the recent window has %v s, wanted at least the 0.2 s between the looks", length)
 	}
 	if now := revision(); now != began {
 		t.Errorf("the revision rose from %d to %d", began, now)
