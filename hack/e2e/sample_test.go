@@ -68,6 +68,7 @@ func checkSample(t *testing.T) {
 	requireMeasured(t, b, 100_000)
 	requireSameCounts(t, b, mustCounters(t, c).since(before))
 	requireOrderedPercentiles(t, b)
+	checkDoctor(t, c)
 	requireReadClients(t, b)
 	requireStore(t, c, store)
 	if got := len(b.Status.Pods); got != 3 {

@@ -19,6 +19,9 @@ import (
 const doctorExample = `  # Why is this etcd slow?
   kubectl etcdbench doctor --endpoints 10.0.0.1:2379,10.0.0.2:2379,10.0.0.3:2379
 
+  # The pods of a Service, over the API server
+  kubectl etcdbench doctor -n etcd service/etcd
+
   # The etcd of a kubeadm control plane, in the folder /etc/kubernetes/pki/etcd of its node
   kubectl etcdbench doctor --endpoints https://127.0.0.1:2379 --cacert ca.crt \
     --cert server.crt --key server.key`
@@ -28,7 +31,8 @@ the limit, where the limit is written, and what to do. It sends no load, writes 
 no lock, so it is safe on an etcd in trouble. It reads each member's status, alarms and metrics,
 and sends a ping. With --user it logs in first, as each client does.
 
-Name all members: it looks only at these addresses. The flags --endpoints, ` + accessHelp + `
+Name all members: it looks only at these. A Service or pods are reached as by kubectl port-forward,
+which needs the same right. The flags --endpoints, ` + accessHelp + `
 
 Exit status, the first that applies: 2 it could not look, 1 something was found, 3 a check could
 not be decided, 0 nothing was found.`
@@ -36,6 +40,7 @@ not be decided, 0 nothing was found.`
 // doctorFlags are the flags of doctor.
 type doctorFlags struct {
 	target cleanFlags
+	port   uint16
 	length time.Duration
 	output string
 }
@@ -43,13 +48,12 @@ type doctorFlags struct {
 func (t *tool) doctorCommand() *cobra.Command {
 	f := &doctorFlags{}
 	cmd := &cobra.Command{
-		Use:     "doctor --endpoints HOST:PORT,...",
+		Use:     "doctor [--endpoints HOST:PORT,... | service/NAME | pod/NAME...]",
 		Short:   "Say what is wrong with an etcd, without any load",
 		Long:    doctorHelp,
 		Example: doctorExample,
-		Args:    noArguments,
-		RunE: func(*cobra.Command, []string) error {
-			err := t.doctor(f)
+		RunE: func(_ *cobra.Command, args []string) error {
+			err := t.doctor(f, args)
 			return f.target.adviceOf().Error(err)
 		},
 	}
@@ -58,30 +62,42 @@ func (t *tool) doctorCommand() *cobra.Command {
 	target.given, target.local = flags.Changed, true
 	flags.StringSliceVar(&target.access.Endpoints, "endpoints", nil, "addresses of the members, as `HOST:PORT,...`")
 	target.access.Define(flags, "")
+	flags.Uint16Var(&f.port, "port", 2379, "the port of the pods behind service/NAME or pod/NAME")
+	t.kube.addTo(flags)
 	flags.DurationVar(&f.length, "window", 30*time.Second, "time between the two looks, 1s to 10m")
 	flags.StringVarP(&f.output, "output", "o", outputTable, "table or json")
 	return cmd
 }
 
-func (t *tool) doctor(f *doctorFlags) error {
+func (t *tool) doctor(f *doctorFlags, objects []string) error {
+	ctx, cancel := t.interrupts.untilEnd()
+	defer cancel()
+	endpoints := &f.target.target.access.Endpoints
 	switch {
+	case len(objects) > 0 && len(*endpoints) > 0:
+		return fmt.Errorf("wanted --endpoints or %s, found both", objects[0])
 	case f.length < time.Second || f.length > 10*time.Minute:
 		return fmt.Errorf("--window: wanted 1s to 10m, found %s", f.length)
 	case !slices.Contains([]string{outputTable, outputJSON}, f.output):
 		return fmt.Errorf("--output: wanted table or json, found %q", f.output)
 	}
-	if err := t.reach(&f.target.target); err != nil {
+	err := t.completeAccess(&f.target.target)
+	if err == nil {
+		err = t.locate(&f.target.target, len(objects) == 0)
+	}
+	if err == nil && len(objects) > 0 {
+		*endpoints, err = t.forward(ctx, objects, f.port)
+	}
+	if err != nil {
 		return err
 	}
-	if len(f.target.target.access.Endpoints) == 0 {
-		return errors.New("wanted the members to look at, found none: add --endpoints host:port,…")
+	if len(*endpoints) == 0 {
+		return errors.New("wanted the members to look at, found none: add --endpoints host:port,… or service/NAME")
 	}
 	target, err := f.target.planTarget()
 	if err != nil {
 		return err
 	}
-	ctx, cancel := t.interrupts.untilEnd()
-	defer cancel()
 	fmt.Fprintf(t.Err, "Looking at %s for %s.\n", text.Plural(len(target.Endpoints), "member"), text.Duration(f.length))
 	cluster, err := etcd.Checkup(ctx, target, f.length)
 	switch {
