@@ -50,7 +50,7 @@ var slowIllnesses = map[string]illness{
 	"slow flush at the leader": {fault: fault{members: 3, flush: 40 * time.Millisecond, slow: theLeader}, kind: "SlowFlush", members: []string{name(0)}},
 	// A database that commits slowly commits seldom.
 	"slow commit": {fault: fault{commit: 60 * time.Millisecond}, window: 8 * time.Second, kind: "SlowCommit", members: []string{name(0)}},
-	// Nobody can log in, and the metrics say why.
+	// Without a quorum no login ends, and the metrics say why.
 	"a majority that was stopped, with users": {fault: fault{members: 3}, inflict: stopTwoOfUsers, user: true, kind: "NoLeader"},
 	"delayed peers":         {fault: fault{members: 3, peers: 150 * time.Millisecond}, kind: "SlowPeer", members: []string{name(0), name(1), name(2)}},
 	// Filling it commits slowly, long enough before the look.
