@@ -1,10 +1,12 @@
 package load
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
@@ -35,5 +37,32 @@ func TestTheFlushesOfEntriesWithoutSuccess(t *testing.T) {
 	}}})
 	if sum.Failed != 1 || sum.Censored != 6 || sum.Succeeded != 1 {
 		t.Errorf("got %d requests, %d failed, %d unanswered, wanted each once", sum.Succeeded, sum.Failed, sum.Censored)
+	}
+}
+
+// breakingDriver says at its tenth request that its target is lost.
+type breakingDriver struct {
+	fakeDriver
+	broken chan error
+}
+
+func (d *breakingDriver) Broken() <-chan error { return d.broken }
+
+func TestADriverThatLosesItsTargetEndsTheLoad(t *testing.T) {
+	d := &breakingDriver{broken: make(chan error, 1)}
+	d.answer = func(ctx context.Context, req *Request, resp *Response) {
+		if d.counter.Counts()[spec.RPC(req.Operation)][PhaseOf(ctx)] == 10 {
+			d.broken <- Errorf(results.FailureTargetLost, "the disk is full")
+		}
+		answerAfter(time.Millisecond)(ctx, req, resp)
+	}
+	s := newSession(t, planOf(putting, func(p *plan.Plan) {
+		p.Load.Requests, p.Load.Connections, p.Load.Clients = new(int64(10_000)), 1, 1
+	}), 0, d, newControl())
+	if f := FailureOf(s.Run(t.Context())); f == nil || f.Reason != results.FailureTargetLost || f.Message != "the disk is full" {
+		t.Errorf("got %+v, wanted the driver's error", f)
+	}
+	if e := endedOf(s.Snapshot()); e.Succeeded < 10 || e.Succeeded == 10_000 {
+		t.Errorf("got %+v, wanted what was measured until then", e)
 	}
 }

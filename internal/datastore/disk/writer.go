@@ -32,6 +32,8 @@ type writer struct {
 	// entry is used for all entries.
 	entry raftpb.Entry
 	index uint64
+	// broken is the first error. etcd ends at it, and a log is not written after it.
+	broken error
 }
 
 type prepared struct {
@@ -44,8 +46,18 @@ func newWriter(dir string) (*writer, error) {
 	return &writer{dir: dir, current: s}, err
 }
 
-// append writes an entry and flushes it.
-func (w *writer) append(data []byte) (o outcome) {
+// append writes an entry and flushes it, unless an earlier one failed.
+func (w *writer) append(data []byte) outcome {
+	if w.broken != nil {
+		now := load.Now()
+		return outcome{sent: now, synced: now, err: w.broken, refused: true}
+	}
+	o := w.flush(data)
+	w.broken = o.err
+	return o
+}
+
+func (w *writer) flush(data []byte) (o outcome) {
 	size := int64(len(data)) + overhead
 	if o.err = w.makeRoom(size); o.err != nil {
 		o.sent = load.Now()
