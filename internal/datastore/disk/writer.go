@@ -15,6 +15,8 @@ import (
 )
 
 const (
+	// ownFolder begins the names of folders of this package.
+	ownFolder = "etcdbench-disk-"
 	// overhead is more than what the log adds to an entry.
 	overhead = 128
 	// neededBytes is the space of two logs, each with the file that wal allocates for later.
@@ -128,7 +130,7 @@ type segment struct {
 
 // openSegment makes a log in a folder of its own, and removes the names.
 func openSegment(dir string) (s *segment, err error) {
-	own, err := os.MkdirTemp(dir, "etcdbench-disk-")
+	own, err := os.MkdirTemp(dir, ownFolder)
 	if err != nil {
 		return nil, err
 	}
