@@ -88,6 +88,8 @@ func (f *diskFlags) check() error {
 		return errors.New("wanted a folder on the disk, found none: add --path FOLDER, for example the folder of etcd's data")
 	case f.duration < time.Second || f.duration > longest || f.duration%time.Second != 0:
 		return fmt.Errorf("--duration: wanted 1s to %s in whole seconds, found %s", text.Duration(longest), f.duration)
+	case f.entry < 1 || f.entry > spec.MaxEntryBytes:
+		return fmt.Errorf("--entry-bytes: wanted 1 to %s, found %d", text.Grouped(spec.MaxEntryBytes), f.entry)
 	case f.rate < 0 || f.rate > math.MaxInt32:
 		return fmt.Errorf("--rate: wanted 0 or more, found %d", f.rate)
 	}

@@ -103,9 +103,10 @@ func TestTheFlagsOfDisk(t *testing.T) {
 		"no folder":      {nil, "--path"},
 		"half a second":  {[]string{"--path", "/", "--duration", "500ms"}, "--duration"},
 		"a negative":     {[]string{"--path", "/", "--rate", "-1"}, "--rate"},
-		"an empty entry": {[]string{"--path", "/", "--entry-bytes", "0"}, "--entry-bytes"},
+		"an empty entry": {[]string{"--path", "/", "--entry-bytes", "0"}, "--entry-bytes: wanted 1 to"},
+		"no such field":  {[]string{"--path", "/", "--set", "foo=1"}, "for example timeoutSeconds=600"},
 		"another target": {[]string{"--path", "/", "--set", "target.datastore=Etcd"}, "the command disk"},
-		"no such folder": {[]string{"--path", "/nonexistent"}, "TargetUnhealthy"},
+		"no such folder": {[]string{"--path", "/nonexistent"}, "The folder cannot be measured. TargetUnhealthy"},
 	} {
 		c := ended(t, append([]string{"disk"}, tc.args...)...)
 		if c.status != exitFailed || !strings.Contains(c.out+c.err, tc.want) {
