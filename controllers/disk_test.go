@@ -1,12 +1,17 @@
 package controllers
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
@@ -80,4 +85,29 @@ func TestDisksOfAClassThatKeepsVolumes(t *testing.T) {
 			t.Errorf("found the message %q", c.Message)
 		}
 	}
+}
+
+// unreadClasses is the API server of an operator that may not read storage classes.
+type unreadClasses struct{ client.Reader }
+
+func (r unreadClasses) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	if _, ok := object.(*storagev1.StorageClass); ok {
+		return apierrors.NewForbidden(schema.GroupResource{Resource: "storageclasses"}, key.Name, errors.New("no right"))
+	}
+	return r.Reader.Get(ctx, key, object, options...)
+}
+
+// An operator that may not read the class of a disk says that volumes may be left.
+func TestDisksOfAnUnreadClass(t *testing.T) {
+	s := newHarness(t)
+	s.restart(func(r *EtcdBenchmarkReconciler) { r.APIReader = unreadClasses{r.APIReader} })
+	class := "any"
+	storage := &v1alpha1.MemberStorage{VolumeClaim: &v1alpha1.MemberVolumeClaim{StorageClassName: &class}}
+	storage.VolumeClaim.Size.Set(1 << 30)
+	disk := s.join("disk", withDisk(storage))
+	disk.loadJob()
+	disk.await("a note about the class", func() bool {
+		t := disk.status().Target
+		return t != nil && t.ClassUnread
+	})
 }

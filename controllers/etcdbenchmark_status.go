@@ -26,6 +26,9 @@ func (r *EtcdBenchmarkReconciler) nextStatus(ctx context.Context, o lifecycle.Ob
 	if made.members != nil {
 		s.Ephemeral = &v1alpha1.EphemeralStatus{Job: *made.members, ClassUnread: o.Members.ClassUnread}
 	}
+	if made.load != nil && run.Spec.Target.Disk != nil && s.Target != nil {
+		s.Target.ClassUnread = o.Members.ClassUnread
+	}
 	s.CleanupJob = cmp.Or(made.cleanup, s.CleanupJob)
 	recent := r.sightings.recent(run)
 	sum := lifecycle.SetStatus(run, o, d, recent, now)

@@ -213,6 +213,8 @@ const (
 	part
 	// task: it is a sequence of requests that is due together with others.
 	task
+	// constant: it is the inner operation of each request, also of one without a success.
+	constant
 )
 
 // operations has every operation once, in the order of Index.
@@ -246,7 +248,7 @@ var operations = [...]struct {
 	{operation: OperationListBy10000},
 	{operation: OperationFetch, traits: task},
 	{operation: OperationAppend, inner: OperationFlush},
-	{operation: OperationFlush, traits: event},
+	{operation: OperationFlush, traits: event | constant},
 }
 
 // Operations is the number of operations.
@@ -286,6 +288,10 @@ func (o Operation) IsPart() bool { return o.has(part) }
 
 // IsTask reports whether each is a sequence of requests that is due together with others.
 func (o Operation) IsTask() bool { return o.has(task) }
+
+// IsConstant reports whether it is the inner operation of each request, also of one without a success: each entry needs a
+// flush. A hand-off is none, because only a winner has one.
+func (o Operation) IsConstant() bool { return o.has(constant) }
 
 // IsAgreed reports whether each is one request that the members agree on, such as a put.
 func (o Operation) IsAgreed() bool { return o.has(agreed) }

@@ -54,3 +54,26 @@ func TestAdmissionRejectsMembersOfTheRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) { wantRefused(t, tc.want, edit{"spec.target", tc.target}) })
 	}
 }
+
+func TestAdmissionOfDisks(t *testing.T) {
+	append := []edit{{"spec.workload", `{type: Append, append: {}}`}, {"spec.load", `{connections: 1, clients: 1, requests: 1000}`}}
+	for name, tc := range map[string]struct{ storage, want string }{
+		"no storage":         {`{}`, ""},
+		"a claim":            {`{storage: {volumeClaim: {size: 600Mi}}}`, ""},
+		"an emptyDir":        {`{storage: {emptyDir: {}}}`, ""},
+		"a limited emptyDir": {`{storage: {emptyDir: {sizeLimit: 1Gi}}}`, ""},
+		"a small claim":      {`{storage: {volumeClaim: {size: 599Mi}}}`, "must have at least 600Mi"},
+		"a claim in bytes":   {`{storage: {volumeClaim: {size: 1000000}}}`, "must have at least 600Mi"},
+		"a small emptyDir":   {`{storage: {emptyDir: {sizeLimit: 256Mi}}}`, "must have at least 600Mi"},
+		"memory":             {`{storage: {emptyDir: {medium: Memory}}}`, "in memory a flush does nothing"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			all := []edit{{"spec.target", `{datastore: Disk, disk: ` + tc.storage + `}`}, append[0], append[1]}
+			if tc.want == "" {
+				wantTaken(t, all...)
+			} else {
+				wantRefused(t, tc.want, all...)
+			}
+		})
+	}
+}

@@ -110,17 +110,18 @@ type DiskStatus struct {
 	// +kubebuilder:validation:MaxLength=1024
 	Options string `json:"options,omitempty"`
 
-	// flushP50Microseconds is the median of fdatasync.
+	// flushP50Microseconds is the median of fdatasync. Absent: too few flushes are
+	// above it, or it falls on one that failed or did not end.
 	//
 	// +optional
 	FlushP50Microseconds int64 `json:"flushP50Microseconds,omitempty"`
 
-	// flushP99Microseconds is its 99th percentile.
+	// flushP99Microseconds is its 99th percentile, absent like the median.
 	//
 	// +optional
 	FlushP99Microseconds int64 `json:"flushP99Microseconds,omitempty"`
 
-	// flushMaxMicroseconds is its maximum.
+	// flushMaxMicroseconds is its maximum, of the flushes that ended.
 	//
 	// +optional
 	FlushMaxMicroseconds int64 `json:"flushMaxMicroseconds,omitempty"`

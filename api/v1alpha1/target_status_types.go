@@ -23,6 +23,12 @@ type TargetStatus struct {
 	// +optional
 	NotReady int32 `json:"notReady,omitempty"`
 
+	// classUnread is the same as that of status.ephemeral, for the volumes of
+	// target.disk.
+	//
+	// +optional
+	ClassUnread bool `json:"classUnread,omitempty"`
+
 	// keyPrefix is the prefix of every key of the run.
 	//
 	// +optional

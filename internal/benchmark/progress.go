@@ -166,11 +166,20 @@ func diskOf(snap *results.Snapshot) *v1alpha1.DiskStatus {
 	d := snap.Target.Disk
 	out := &v1alpha1.DiskStatus{Device: text.Shorten(d.Device, 256), FileSystem: text.Shorten(d.FileSystem, 64), Options: text.Shorten(d.Options, 1024)}
 	if op := snap.Operations[spec.OperationFlush]; op != nil && op.Latency.Count() > 0 {
-		median, _ := op.Latency.Quantile(0.5)
-		p99, _ := op.Latency.Quantile(0.99)
-		out.FlushP50Microseconds, out.FlushP99Microseconds, out.FlushMaxMicroseconds = toMicros(median), toMicros(p99), toMicros(op.Latency.Max())
+		out.FlushP50Microseconds, out.FlushP99Microseconds = flushTime(op, spec.StatisticP50), flushTime(op, spec.StatisticP99)
+		out.FlushMaxMicroseconds = toMicros(op.Latency.Max())
 	}
 	return out
+}
+
+// flushTime is a percentile of the flushes; 0 if too few are above it, or if it falls on one that failed or did not end.
+func flushTime(op *results.OperationResult, s spec.Statistic) int64 {
+	ranked := op.Judged()
+	v, known := ranked.Quantile(results.QuantileOf(s))
+	if !known || v.Unbounded || v.AtLeast || ranked.IsThin(s) {
+		return 0
+	}
+	return toMicros(v.Duration)
 }
 
 func measuredRequests(snap *results.Snapshot) int64 {

@@ -12,7 +12,7 @@ import (
 )
 
 // Driver connects one client pod to the target of one run over one transport. A driver may also implement Locker,
-// Observer, Prober, Sampler and Disturber, which only some stores support. Errors are an *Error if the cause is known.
+// Observer, Prober, Breaker, Sampler and Disturber, which only some stores support. Errors are an *Error if the cause is known.
 // Every method except Close returns soon after its context ends. Connect, Sign, View, Sample and Requests may be called at any
 // time, Disturb once at a time for each disturbance of the plan, and one of Look, Lock and Unlock at a time. All other methods
 // are called by one goroutine at a time.
@@ -97,6 +97,12 @@ type Prober interface {
 	// Answers reports whether a member answers a linearizable read of the run's marker before ctx ends. An unavailable
 	// member and a time-out are no answers; every other error is one.
 	Answers(ctx context.Context) bool
+}
+
+// Breaker is a Driver that notices at a request that its target is lost.
+type Breaker interface {
+	// Broken receives at most one error, which ends the load.
+	Broken() <-chan error
 }
 
 // Sampler is a Driver for a target whose members export metrics.

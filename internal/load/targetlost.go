@@ -78,6 +78,21 @@ func (s *Session) isLost(ctx context.Context, done <-chan struct{}) bool {
 
 func (s *Session) probingTime() time.Duration { return max(s.probing, s.plan.Load.RequestTimeout()) }
 
+// endAtBreak ends the load if the driver says, before ctx ends, that the target is lost.
+func (s *Session) endAtBreak(ctx context.Context) {
+	b, ok := s.driver.(Breaker)
+	if !ok {
+		return
+	}
+	go func() {
+		select {
+		case err := <-b.Broken():
+			s.abandon(err)
+		case <-ctx.Done():
+		}
+	}()
+}
+
 // lost is the error of a target that is lost since the last success.
 func (s *Session) lost(e *engine) error {
 	since := max(s.recorder.lastSuccess(), e.measured.start)

@@ -117,6 +117,7 @@ func (s *Session) load(ctx context.Context, startAt time.Time, clients []*client
 	defer abort()
 	s.state.enter(results.StageWarmingUp)
 	s.replay(ctx, e)
+	s.endAtBreak(flight)
 	done := e.start(flight)
 	coarse := e.isCoarse()
 	s.state.set(func(s *state) { s.coarsePacing = coarse })

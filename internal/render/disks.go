@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -18,18 +19,16 @@ func (t *table) disks(most int) {
 	if len(pods) == 0 {
 		return
 	}
-	slices.SortStableFunc(pods, func(a, b v1alpha1.PodStatus) int {
-		return int(b.Disk.FlushP99Microseconds - a.Disk.FlushP99Microseconds)
-	})
+	slices.SortStableFunc(pods, slowerFlushes)
 	g := grid{left: 4}
 	g.add("POD", "NODE", "DEVICE", "FILE SYSTEM", "FLUSH P50", "P99", "MAX")
 	for _, p := range pods[:min(len(pods), most)] {
 		d := p.Disk
-		g.add(strconv.Itoa(int(p.Index)), p.Node, d.Device, d.FileSystem, micros(d.FlushP50Microseconds), micros(d.FlushP99Microseconds), micros(d.FlushMaxMicroseconds))
+		g.add(strconv.Itoa(int(p.Index)), p.Node, d.Device, d.FileSystem, flush(d, d.FlushP50Microseconds), flush(d, d.FlushP99Microseconds), flush(d, d.FlushMaxMicroseconds))
 	}
 	t.section(g)
 	if more := len(pods) - most; more > 0 {
-		t.sentence("", fmt.Sprintf("%s not shown, whose 99th percentiles are lower.", text.Plural(more, "pod")))
+		t.sentence("", fmt.Sprintf("%s not shown, whose flushes are faster.", text.Plural(more, "pod")))
 	}
 	if options := optionsOf(pods); options != "" {
 		t.sentence("", "Mount options: "+options+".")
@@ -46,9 +45,27 @@ func optionsOf(pods []v1alpha1.PodStatus) string {
 	return first
 }
 
-func micros(n int64) string {
-	if n == 0 {
-		return unknown
+// slowerFlushes compares the 99th percentiles, or else the maxima. A pod without one, which may be the slowest, is first.
+func slowerFlushes(a, b v1alpha1.PodStatus) int {
+	first := func(d *v1alpha1.DiskStatus) []int64 {
+		worst := func(micros int64) int64 {
+			if micros == 0 {
+				return math.MaxInt64
+			}
+			return micros
+		}
+		return []int64{worst(d.FlushP99Microseconds), worst(d.FlushMaxMicroseconds)}
 	}
-	return text.Micros(n)
+	return slices.Compare(first(b.Disk), first(a.Disk))
+}
+
+// flush is a time of a disk. A pod whose flushes ended has no percentile of too few.
+func flush(d *v1alpha1.DiskStatus, micros int64) string {
+	switch {
+	case micros > 0:
+		return text.Micros(micros)
+	case d.FlushMaxMicroseconds > 0:
+		return thin
+	}
+	return unknown
 }

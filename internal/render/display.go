@@ -26,7 +26,7 @@ func Display(b *v1alpha1.EtcdBenchmark) *v1alpha1.Display {
 	case s.Summary != nil:
 		d.Throughput = text.RateIn(s.Summary.ThroughputPerSecond).String()
 		if op := benchmark.Slowest(s.Summary.Operations); op != nil {
-			d.P50, d.P99 = statistic(op.Latency, spec.StatisticP50), statistic(op.Latency, spec.StatisticP99)
+			d.P50, d.P99 = Statistic(op.Latency, spec.StatisticP50), Statistic(op.Latency, spec.StatisticP99)
 		}
 		d.Errors = text.Grouped(s.Summary.FailedRequests)
 		d.Pods = podsOf(reportedPods(s.Pods), load)

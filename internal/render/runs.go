@@ -69,7 +69,7 @@ func (r NamedRun) row(op v1alpha1.OperationSummary) []string {
 	for _, s := range comparedStatistics {
 		cell := unknown
 		if op.Latency != nil {
-			cell = statistic(op.Latency, s.statistic)
+			cell = Statistic(op.Latency, s.statistic)
 		}
 		row = append(row, cell)
 	}

@@ -90,7 +90,7 @@ func averageLatency(op v1alpha1.OperationSummary) string {
 	if op.Latency == nil {
 		return unknown
 	}
-	return statistic(op.Latency, spec.StatisticMean)
+	return Statistic(op.Latency, spec.StatisticMean)
 }
 
 // averageRSS is the mean of the members whose memory is known.
@@ -205,7 +205,7 @@ func (g *grid) addLatency(name string, l *v1alpha1.LatencySummary) {
 	}
 	row := []string{name, text.Micros(l.MinMicroseconds)}
 	for _, s := range shownStatistics {
-		row = append(row, statistic(l, s.statistic))
+		row = append(row, Statistic(l, s.statistic))
 	}
 	g.add(append(row, text.Micros(l.StddevMicroseconds))...)
 }
@@ -278,9 +278,9 @@ func (t *table) disturbances() {
 	}
 }
 
-// statistic writes one number of l, with "≥" before it if unanswered requests make it a lower bound. Without an error
+// Statistic writes one number of l, with "≥" before it if unanswered requests make it a lower bound. Without an error
 // bound, percentiles are unknown.
-func statistic(l *v1alpha1.LatencySummary, s spec.Statistic) string {
+func Statistic(l *v1alpha1.LatencySummary, s spec.Statistic) string {
 	if l.ErrorBoundPerMillion == 0 && s != spec.StatisticMean && s != spec.StatisticMax {
 		return unknown
 	}

@@ -156,6 +156,9 @@ func (d Distribution) IsThin(s spec.Statistic) bool { return isThin(s, d.Count) 
 // IsThin is like Distribution.IsThin.
 func (h *Histogram) IsThin(s spec.Statistic) bool { return isThin(s, h.count) }
 
+// IsThin is like Distribution.IsThin.
+func (r *Ranked) IsThin(s spec.Statistic) bool { return isThin(s, r.Count()) }
+
 func isThin(s spec.Statistic, n uint64) bool {
 	return QuantileOf(s) > 0 && Beyond(s, n) < MinBeyond
 }

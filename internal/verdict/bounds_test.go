@@ -160,6 +160,27 @@ func TestThinTails(t *testing.T) {
 	}
 }
 
+// The value of a thin percentile is unreliable: the verdict has the bound that decided, or says what is lacking.
+func TestTheBoundsOfThinTails(t *testing.T) {
+	for name, tc := range map[string]struct {
+		puts      int
+		micros    int64
+		got, text string
+	}{
+		"met by the slowest":           {299, 299_000, "≤299ms", ""},
+		"missed by a lower one":        {299, 200_000, "≥285ms", ""},
+		"too few":                      {298, 299_000, "", "299 are enough only if all are within 299ms; the slowest: 298ms"},
+		"enough, but not all within":   {300, 299_500, "", "299 are enough only if all are within 299.5ms; the slowest: 300ms"},
+		"reliable, and no bound of it": {1_000, 995_000, "992ms", ""},
+	} {
+		s := results.Summarize([]*results.Snapshot{runtest.Measured(0, tc.puts)})
+		got, _ := Judge(runtest.Puts(runtest.Objectives(runtest.MaxLatency(spec.StatisticP99, tc.micros))), &s, v1alpha1.ReasonCompleted)
+		if got[0].Got != tc.got || !strings.Contains(got[0].Message, tc.text) {
+			t.Errorf("%s: got %+v, wanted %q and %q", name, got[0], tc.got, tc.text)
+		}
+	}
+}
+
 // waiting makes some of the puts wait this long for a free client.
 func waiting(n int, wait time.Duration) func(*results.Snapshot) {
 	return func(s *results.Snapshot) {

@@ -155,7 +155,7 @@ func judgeRanked(o v1alpha1.LatencyObjective, op results.OperationSummary, ranke
 	case !ok:
 		return notJudged("", fmt.Sprintf("The %s of %s is not known.", o.Statistic, o.Operation))
 	case value.Unbounded:
-		return missed("failed", fmt.Sprintf("The %s is a failed request, because failed requests count as slower "+
+		return missed(failedRequest, fmt.Sprintf("The %s is a failed request, because failed requests count as slower "+
 			"than every other: %s failed.", o.Statistic, text.Plural(op.Failed, string(o.Operation)+" request")))
 	case value.Lowest > limit:
 		return missed(got, "")
@@ -167,6 +167,9 @@ func judgeRanked(o v1alpha1.LatencyObjective, op results.OperationSummary, ranke
 		return met(got)
 	}
 }
+
+// failedRequest is the value of a statistic that falls on a failed request.
+const failedRequest = "failed"
 
 func gotLatency(v results.Value, limit time.Duration) string {
 	if v.AtLeast {

@@ -32,6 +32,10 @@ func TestMembersOfTheRun(t *testing.T) {
 	if w := strings.Join(Warnings(&v1alpha1.EtcdBenchmark{Spec: v1alpha1.EtcdBenchmarkSpec{Target: v1alpha1.Target{Ephemeral: &v1alpha1.EphemeralTarget{}}}, Status: v1alpha1.EtcdBenchmarkStatus{Ephemeral: unread}}, results.Summary{Merged: &results.Snapshot{}}), " "); !strings.Contains(w, "may not read storage classes") {
 		t.Errorf("found %q, wanted a warning about the volumes", w)
 	}
+	disk := &v1alpha1.EtcdBenchmark{Status: v1alpha1.EtcdBenchmarkStatus{Target: &v1alpha1.TargetStatus{ClassUnread: true}}}
+	if w := strings.Join(Warnings(disk, results.Summary{Merged: &results.Snapshot{}}), " "); !strings.Contains(w, "those of the client pods are left") {
+		t.Errorf("found %q, wanted a warning about the volumes", w)
+	}
 	lost := pods("a", "a")
 	lost[1].Lost = "ended with exit code 137 (OOMKilled)"
 	memory := &v1alpha1.MemberStorage{EmptyDir: &v1alpha1.MemberEmptyDir{Medium: corev1.StorageMediumMemory}}

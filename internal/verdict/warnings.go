@@ -45,6 +45,7 @@ func Warnings(b *v1alpha1.EtcdBenchmark, s results.Summary) []string {
 		"no room for it")
 	w.ofDelay(s)
 	w.ofTarget(s.Merged.Target)
+	w.ofVolumes(b)
 	w.ofOwnMembers(b)
 	w.ofMemory(s.Target)
 	w.ofObservation(s.Merged)
@@ -178,13 +179,19 @@ func (w *warnings) ofMemory(t *results.Target) {
 		text.Duration(maxMemoryFlush), strings.Join(names, ", "))
 }
 
-// ofOwnMembers warns of settings with which no store should be run, and of volumes that may be left.
+// ofVolumes warns of volumes that may be left.
+func (w *warnings) ofVolumes(b *v1alpha1.EtcdBenchmark) {
+	const unread = "the operator may not read storage classes: if the class keeps volumes, those of %s are left (kubectl get pv)"
+	w.add(b.Status.Ephemeral != nil && b.Status.Ephemeral.ClassUnread, unread, "the members "+b.MembersName()+"-…")
+	w.add(b.Status.Target != nil && b.Status.Target.ClassUnread, unread, "the client pods")
+}
+
+// ofOwnMembers warns of settings with which no store should be run, and of members that were lost.
 func (w *warnings) ofOwnMembers(b *v1alpha1.EtcdBenchmark) {
 	t := b.Spec.Target.Ephemeral
 	if t == nil {
 		return
 	}
-	w.add(b.Status.Ephemeral != nil && b.Status.Ephemeral.ClassUnread, "the operator may not read storage classes: if the class keeps volumes, those of the members %s-… are left (kubectl get pv)", b.MembersName())
 	for _, lost := range LostMembers(b) {
 		w.add(true, "a member was lost during the run: %s", lost)
 	}

@@ -18,8 +18,8 @@ type conn struct {
 	entries chan entry
 	// written has one place, so that the writer never waits for a request that has given up.
 	written chan outcome
-	// ended is closed when the writer has closed its files.
-	ended chan struct{}
+	// closing ends the writer when it is closed, and ended is closed when the writer has closed its files.
+	closing, ended chan struct{}
 }
 
 // entry is the data of one entry, which the writer may still read after its request has timed out: values never change.
@@ -33,20 +33,40 @@ type outcome struct {
 	number                uint64
 	sent, flushed, synced load.Instant
 	err                   error
+	// refused: nothing was written, because an earlier entry failed with err.
+	refused bool
 }
 
-func newConn(w *writer, requests *load.RequestCounter) *conn {
-	c := &conn{requests: requests, entries: make(chan entry), written: make(chan outcome, 1), ended: make(chan struct{})}
+// newConn starts the writer. It calls lost with the first error of the log.
+func newConn(w *writer, requests *load.RequestCounter, closing chan struct{}, lost func(error)) *conn {
+	c := &conn{requests: requests, entries: make(chan entry), written: make(chan outcome, 1), closing: closing, ended: make(chan struct{})}
 	go func() {
 		defer close(c.ended)
 		defer w.close()
-		for e := range c.entries {
-			o := w.append(e.data)
-			o.number = e.number
-			c.written <- o
-		}
+		c.serve(w, lost)
 	}()
 	return c
+}
+
+// serve writes entries until the driver is closed.
+func (c *conn) serve(w *writer, lost func(error)) {
+	for {
+		select {
+		case e := <-c.entries:
+			o := w.append(e.data)
+			o.number = e.number
+			if o.err != nil && !o.refused {
+				lost(o.err)
+			}
+			select {
+			case c.written <- o:
+			case <-c.closing:
+				return
+			}
+		case <-c.closing:
+			return
+		}
+	}
 }
 
 // Do implements load.Conn.
@@ -87,7 +107,10 @@ func (o outcome) response() load.Response {
 	r := load.Response{Sent: o.sent, Received: o.synced, InnerSince: o.flushed}
 	if o.err != nil {
 		r.Code, r.Detail, r.InnerSince = codeUnknown, o.err.Error(), 0
-		if errors.Is(o.err, syscall.ENOSPC) {
+		switch {
+		case o.refused:
+			r.Code = load.CodeUnavailable
+		case errors.Is(o.err, syscall.ENOSPC):
 			r.Code = codeResourceExhausted
 		}
 	}

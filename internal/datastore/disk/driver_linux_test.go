@@ -3,11 +3,13 @@ package disk
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -134,6 +136,78 @@ func TestAKilledProcessLeavesNothing(t *testing.T) {
 	requireEmpty(t, dir)
 	_ = child.Process.Kill()
 	_ = child.Wait()
+	requireEmpty(t, dir)
+}
+
+// A log that fails ends the load with its reason, and is not written again. Its requests do not repeat at full speed.
+func TestALogThatFailsEndsTheLoad(t *testing.T) {
+	d := New(plan.Plan{Target: plan.Target{Dir: t.TempDir()}})
+	w, err := newWriter(d.plan.Target.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = w.current.file.Close()
+	c := newConn(w, &d.requests, d.closing, d.lose)
+	t.Cleanup(func() { _ = d.Close() })
+	resp := load.Response{}
+	if c.Do(t.Context(), request([]byte("a")), &resp); resp.Code != codeUnknown {
+		t.Errorf("got %+v, wanted %s", resp, codeUnknown)
+	}
+	select {
+	case err := <-d.Broken():
+		if f := load.FailureOf(err); f.Reason != results.FailureTargetLost || !strings.Contains(f.Message, d.plan.Target.Dir+" failed") || !strings.Contains(f.Message, resp.Detail) {
+			t.Errorf("got %v, wanted the error of %+v", err, resp)
+		}
+	default:
+		t.Error("the load goes on")
+	}
+	written := w.current.written
+	if c.Do(t.Context(), request([]byte("b")), &resp); resp.Code != load.CodeUnavailable || w.current.written != written {
+		t.Errorf("got %+v and %d more bytes, wanted %s and none", resp, w.current.written-written, load.CodeUnavailable)
+	}
+	full := New(plan.Plan{})
+	full.lose(&os.PathError{Op: "write", Err: syscall.ENOSPC})
+	full.lose(errors.New("a later one"))
+	if err := <-full.Broken(); !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "is full") {
+		t.Errorf("got %v, wanted that the disk is full", err)
+	}
+}
+
+// A writer ends although its last outcome has no reader, and Close may be called twice.
+func TestAWriterWithoutAReaderEnds(t *testing.T) {
+	d, c := connect(t, t.TempDir())
+	// The outcome of the second entry waits behind that of the first, as after requests that were cancelled.
+	for range 2 {
+		c.entries <- entry{number: 1, data: []byte("a")}
+	}
+	for range 2 {
+		if err := d.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	select {
+	case <-c.ended:
+	default:
+		t.Error("the writer did not end")
+	}
+}
+
+// A connection that is made after the driver was closed ends, too.
+func TestAConnectionAfterTheEnd(t *testing.T) {
+	dir := t.TempDir()
+	d := New(plan.Plan{Target: plan.Target{Dir: dir}})
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c, err := d.Connect(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-c.(*conn).ended:
+	case <-time.After(time.Minute):
+		t.Error("the writer did not end")
+	}
 	requireEmpty(t, dir)
 }
 

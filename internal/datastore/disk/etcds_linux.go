@@ -1,60 +1,81 @@
 package disk
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"golang.org/x/sys/unix"
 )
 
-// etcdsBeside names the processes etcd with an open file on the disk of a path, and those whose files cannot be read. A process
-// in a container, such as a client pod, sees only the processes of its own container.
+// etcdsBeside names the processes with open files of etcd's data on the disk of a path, and those of which that is not known. A
+// process in a container, such as a client pod, sees only the processes of its own container.
 func etcdsBeside(path string) (found []string) {
 	own, err := diskOf(path)
 	if err != nil {
-		return nil
+		return []string{fmt.Sprintf("the disk of the folder is not known (%v)", err)}
 	}
-	names, _ := filepath.Glob("/proc/[0-9]*/comm")
-	for _, name := range names {
-		process := filepath.Dir(name)
-		if comm, err := os.ReadFile(name); err != nil || strings.TrimSpace(string(comm)) != "etcd" {
-			continue
+	processes, _ := filepath.Glob("/proc/[0-9]*")
+	for _, process := range processes {
+		on, err := filesOn(process, own)
+		// Without the right to read its files, only the name of a process tells that it is an etcd.
+		if err != nil && isNamedLikeEtcd(process) {
+			on = fmt.Sprintf("files of which the disk is not known (%v)", err)
 		}
-		pid := filepath.Base(process)
-		switch on, known := hasFilesOn(process, own); {
-		case !known:
-			found = append(found, fmt.Sprintf("process %s, whose files this user may not read", pid))
-		case on != "":
-			found = append(found, fmt.Sprintf("process %s has %s", pid, on))
+		if on != "" {
+			found = append(found, fmt.Sprintf("process %s has %s", filepath.Base(process), on))
 		}
 	}
 	return found
 }
 
-// hasFilesOn returns an open file of a process on a disk; "" if there is none.
-func hasFilesOn(process, disk string) (on string, known bool) {
+// isNamedLikeEtcd: k3s has an etcd inside.
+func isNamedLikeEtcd(process string) bool {
+	comm, err := os.ReadFile(filepath.Join(process, "comm"))
+	name := strings.TrimSpace(string(comm))
+	return err == nil && (name == "etcd" || strings.HasPrefix(name, "k3s"))
+}
+
+// filesOn returns an open file of etcd's data that a process has on a disk, or of which the disk is not known; "" if there is
+// none. Its error is that the process's files cannot be read.
+func filesOn(process, disk string) (on string, err error) {
 	files, err := os.ReadDir(filepath.Join(process, "fd"))
-	if os.IsNotExist(err) {
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ESRCH) {
 		// The process has ended.
-		return "", true
+		return "", nil
 	}
 	if err != nil {
-		return "", false
+		return "", err
 	}
 	for _, f := range files {
 		link := filepath.Join(process, "fd", f.Name())
-		// Only the files of etcd's data count, not its log or its program.
 		target, err := os.Readlink(link)
-		if err != nil || !strings.HasSuffix(target, ".wal") && filepath.Base(target) != "db" {
+		if err != nil || !isOfEtcd(target) {
 			continue
 		}
-		if d, err := diskOf(link); err == nil && d == disk {
-			return target, true
+		switch d, err := diskOf(link); {
+		case errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ESRCH):
+		case err != nil:
+			return fmt.Sprintf("%s, of which the disk is not known (%v)", target, err), nil
+		case d == disk:
+			return target, nil
 		}
 	}
-	return "", true
+	return "", nil
+}
+
+// segmentOfWAL is the name that etcd gives to files of its log.
+var segmentOfWAL = regexp.MustCompile(`^[0-9a-f]{16}-[0-9a-f]{16}\.wal$`)
+
+// isOfEtcd reports whether a path is that of etcd's log or database. Programs that embed etcd use the same names.
+func isOfEtcd(path string) bool {
+	if strings.Contains(path, "/"+ownFolder) {
+		return false
+	}
+	return segmentOfWAL.MatchString(filepath.Base(path)) || strings.HasSuffix(path, "/member/snap/db")
 }
 
 // diskOf identifies the disk of a file: that of a partition is the whole disk. Behind a logical volume it is the volume.
@@ -65,9 +86,12 @@ func diskOf(path string) (string, error) {
 	}
 	number := fmt.Sprintf("%d:%d", unix.Major(s.Dev), unix.Minor(s.Dev))
 	device, err := filepath.EvalSymlinks("/sys/dev/block/" + number)
-	if err != nil {
+	if errors.Is(err, os.ErrNotExist) {
 		// A file system without a block device of its own.
 		return number, nil
+	}
+	if err != nil {
+		return "", err
 	}
 	if _, err := os.Stat(filepath.Join(device, "partition")); err == nil {
 		device = filepath.Dir(device)

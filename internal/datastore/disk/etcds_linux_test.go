@@ -32,11 +32,14 @@ func TestARunningEtcdIsFound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if on, known := hasFilesOn(filepath.Join("/proc", strconv.Itoa(pid)), other); on != "" || !known {
-		t.Errorf("found %s on another disk (known: %v)", on, known)
+	if on, err := filesOn(filepath.Join("/proc", strconv.Itoa(pid)), other); on != "" || err != nil {
+		t.Errorf("found %s on another disk (%v)", on, err)
 	}
-	if _, known := hasFilesOn("/proc/1/nothing", other); !known {
-		t.Error("a process that has ended has no files: wanted that to be known")
+	if _, err := filesOn("/proc/1/nothing", other); err != nil {
+		t.Errorf("a process that has ended has no files: found %v", err)
+	}
+	if found := etcdsBeside("/nonexistent"); len(found) != 1 || !strings.Contains(found[0], "is not known") {
+		t.Errorf("found %q beside a folder of an unknown disk", found)
 	}
 	_, err = inspect(dir, false)
 	switch f := load.FailureOf(err); {
@@ -49,6 +52,45 @@ func TestARunningEtcdIsFound(t *testing.T) {
 	}
 	if found, err := inspect(dir, true); err != nil || found.Device == "" || found.FileSystem == "" || found.Options == "" {
 		t.Errorf("got %+v (%v) although the user acknowledges it", found, err)
+	}
+}
+
+// A process that embeds etcd, or an etcd of another name, is found by its files. Files of a run of this kind do not count.
+func TestAnEtcdOfAnotherNameIsFound(t *testing.T) {
+	const segment = "0000000000000000-00000000000000a1.wal"
+	for path, want := range map[string]bool{
+		"server/db/etcd/member/wal/" + segment: true,
+		"elsewhere/" + segment:                 true,
+		"member/snap/db":                       true,
+		"other/db":                             false,
+		"log.wal":                              false,
+		ownFolder + "1/wal/" + segment:         false,
+	} {
+		dir := t.TempDir()
+		file := filepath.Join(dir, path)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		open, err := os.Create(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := etcdsBeside(dir); names(found, os.Getpid()) != want {
+			t.Errorf("%s: found %q, wanted this process: %v", path, found, want)
+		}
+		_ = open.Close()
+	}
+}
+
+// A run leaves space for what else is on the volume.
+func TestTheReserve(t *testing.T) {
+	const mb = 1_000_000
+	for _, tc := range []struct{ volume, alone, beside uint64 }{
+		{500 * mb, 256 * mb, 512 * mb}, {5000 * mb, 500 * mb, 1000 * mb}, {100_000 * mb, 1000 * mb, 2000 * mb},
+	} {
+		if alone, beside := reserve(tc.volume, false), reserve(tc.volume, true); alone != tc.alone || beside != tc.beside {
+			t.Errorf("%d bytes: got %d, and %d beside etcd, wanted %d and %d", tc.volume, alone, beside, tc.alone, tc.beside)
+		}
 	}
 }
 

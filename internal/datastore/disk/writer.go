@@ -15,6 +15,8 @@ import (
 )
 
 const (
+	// ownFolder begins the names of folders of this package.
+	ownFolder = "etcdbench-disk-"
 	// overhead is more than what the log adds to an entry.
 	overhead = 128
 	// neededBytes is the space of two logs, each with the file that wal allocates for later.
@@ -32,6 +34,8 @@ type writer struct {
 	// entry is used for all entries.
 	entry raftpb.Entry
 	index uint64
+	// broken is the first error. etcd ends at it, and a log is not written after it.
+	broken error
 }
 
 type prepared struct {
@@ -44,8 +48,18 @@ func newWriter(dir string) (*writer, error) {
 	return &writer{dir: dir, current: s}, err
 }
 
-// append writes an entry and flushes it.
-func (w *writer) append(data []byte) (o outcome) {
+// append writes an entry and flushes it, unless an earlier one failed.
+func (w *writer) append(data []byte) outcome {
+	if w.broken != nil {
+		now := load.Now()
+		return outcome{sent: now, synced: now, err: w.broken, refused: true}
+	}
+	o := w.flush(data)
+	w.broken = o.err
+	return o
+}
+
+func (w *writer) flush(data []byte) (o outcome) {
 	size := int64(len(data)) + overhead
 	if o.err = w.makeRoom(size); o.err != nil {
 		o.sent = load.Now()
@@ -116,7 +130,7 @@ type segment struct {
 
 // openSegment makes a log in a folder of its own, and removes the names.
 func openSegment(dir string) (s *segment, err error) {
-	own, err := os.MkdirTemp(dir, "etcdbench-disk-")
+	own, err := os.MkdirTemp(dir, ownFolder)
 	if err != nil {
 		return nil, err
 	}

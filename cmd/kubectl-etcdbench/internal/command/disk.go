@@ -1,9 +1,11 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,7 +17,9 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/advice"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/render"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/verdict"
 )
 
 const diskExample = `  # Is this disk good enough for etcd?
@@ -84,6 +88,8 @@ func (f *diskFlags) check() error {
 		return errors.New("wanted a folder on the disk, found none: add --path FOLDER, for example the folder of etcd's data")
 	case f.duration < time.Second || f.duration > longest || f.duration%time.Second != 0:
 		return fmt.Errorf("--duration: wanted 1s to %s in whole seconds, found %s", text.Duration(longest), f.duration)
+	case f.entry < 1 || f.entry > spec.MaxEntryBytes:
+		return fmt.Errorf("--entry-bytes: wanted 1 to %s, found %d", text.Grouped(spec.MaxEntryBytes), f.entry)
 	case f.rate < 0 || f.rate > math.MaxInt32:
 		return fmt.Errorf("--rate: wanted 0 or more, found %d", f.rate)
 	}
@@ -120,6 +126,7 @@ spec:
   guard: {acknowledgeControlPlane: %t}
   objectives:
   - {name: flush-p99, type: Latency, latency: {operation: Flush, statistic: P99, maxMicroseconds: %d}}
+  - {name: no-errors, type: ErrorRatio, errorRatio: {maxPerMillion: 0}}
 `, v1alpha1.GroupVersion, f.entry, seconds, rate, seconds+60, f.acknowledged, flushLimit.Microseconds())
 }
 
@@ -132,33 +139,80 @@ func (f *diskFlags) adviceOf() advice.Command {
 	return advice.Command{Flags: flags, Set: true, Fixed: map[string]string{"target": "the command disk", "objectives": "the command disk"}}
 }
 
+// electionTimeout is etcd's default. A leader whose log waits longer loses its followers.
+const electionTimeout = time.Second
+
 // diskAnswer says in one sentence whether the disk keeps etcd's limit. It claims no more than was measured.
 func diskAnswer(run *v1alpha1.EtcdBenchmark) string {
-	flush := flushesOf(run)
+	finished := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished)
 	passed := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionPassed)
-	if flush == nil || passed == nil {
-		return "No verdict on this disk: the run ended early."
+	s := run.Status.Summary
+	switch {
+	case finished != nil && verdict.CouldNotRun(finished.Reason) && (s == nil || s.MeasuredRequests == 0):
+		return "The folder cannot be measured. " + endingOf(run)
+	case finished == nil || finished.Reason != v1alpha1.ReasonCompleted || s == nil || passed == nil:
+		return "No verdict on this disk: the run ended early. " + endingOf(run)
 	}
-	found := fmt.Sprintf("p99 of %s flushes %s, the slowest %s; etcd's limit for p99 is %s (%s).", text.Grouped(flush.Succeeded),
-		text.Micros(flush.Latency.P99Microseconds), text.Micros(flush.Latency.MaxMicroseconds), text.Duration(flushLimit), flushLimitSource)
-	switch passed.Status {
-	case metav1.ConditionTrue:
-		return "Fast enough for etcd's log: " + found
-	case metav1.ConditionFalse:
+	found, errors := flushTimes(s), appendErrors(s)
+	switch {
+	case passed.Status == metav1.ConditionUnknown:
+		return "No verdict on this disk: " + whyUnknown(run, passed)
+	case errors != "":
+		return "Not reliable enough for etcd's log: " + errors
+	case passed.Status == metav1.ConditionFalse:
 		return "Too slow for etcd's log: " + found
+	case slowest(s) > electionTimeout:
+		return fmt.Sprintf("Keeps etcd's limit, but not always: one flush took longer than etcd's election timeout (%s), so the leader could change. %s",
+			text.Duration(electionTimeout), found)
 	}
-	return "No verdict on this disk: " + passed.Message
+	return "Fast enough for etcd's log: " + found
 }
 
-// flushesOf returns the flushes of a run that completed; nil of another.
-func flushesOf(run *v1alpha1.EtcdBenchmark) *v1alpha1.OperationSummary {
-	finished := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished)
-	if finished == nil || finished.Reason != v1alpha1.ReasonCompleted || run.Status.Summary == nil {
-		return nil
+// whyUnknown is the message of the first objective that could not be judged.
+func whyUnknown(run *v1alpha1.EtcdBenchmark, passed *metav1.Condition) string {
+	for _, o := range run.Status.Objectives {
+		if o.Result == v1alpha1.ObjectiveUnknown && o.Message != "" {
+			return o.Message
+		}
 	}
-	for i, o := range run.Status.Summary.Operations {
-		if o.Operation == spec.OperationFlush && o.Latency != nil {
-			return &run.Status.Summary.Operations[i]
+	return passed.Message
+}
+
+// appendErrors counts the requests that failed, with the most frequent error; empty if none did.
+func appendErrors(s *v1alpha1.Summary) string {
+	o := operationOf(s, spec.OperationAppend)
+	if o == nil || o.Failed == 0 {
+		return ""
+	}
+	out := fmt.Sprintf("%s of %s appends failed", text.Grouped(o.Failed), text.Grouped(o.Succeeded+o.Failed+o.Censored))
+	if len(o.Errors) > 0 {
+		most := slices.MaxFunc(o.Errors, func(a, b v1alpha1.ErrorCount) int { return cmp.Compare(a.Count, b.Count) })
+		out += ", most often with " + text.WithExample(most.Code, most.Example)
+	}
+	return out + "."
+}
+
+// flushTimes are the times of the flushes that ended.
+func flushTimes(s *v1alpha1.Summary) string {
+	o := operationOf(s, spec.OperationFlush)
+	if o == nil || o.Latency == nil {
+		return "no flush ended."
+	}
+	return fmt.Sprintf("p99 of %s flushes %s, the slowest %s; etcd's limit for p99 is %s (%s).", text.Grouped(o.Succeeded),
+		render.Statistic(o.Latency, spec.StatisticP99), render.Statistic(o.Latency, spec.StatisticMax), text.Duration(flushLimit), flushLimitSource)
+}
+
+func slowest(s *v1alpha1.Summary) time.Duration {
+	if o := operationOf(s, spec.OperationFlush); o != nil && o.Latency != nil {
+		return time.Duration(o.Latency.MaxMicroseconds) * time.Microsecond
+	}
+	return 0
+}
+
+func operationOf(s *v1alpha1.Summary, operation spec.Operation) *v1alpha1.OperationSummary {
+	for i, o := range s.Operations {
+		if o.Operation == operation {
+			return &s.Operations[i]
 		}
 	}
 	return nil

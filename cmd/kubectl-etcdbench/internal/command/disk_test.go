@@ -61,7 +61,7 @@ func TestDiskMeasuresFlushes(t *testing.T) {
 	if len(run.Status.Pods) != 1 || run.Status.Summary == nil {
 		t.Fatalf("status %d: %s", c.status, c.err)
 	}
-	flush, d := flushesOf(&run), run.Status.Pods[0].Disk
+	flush, d := operationOf(run.Status.Summary, spec.OperationFlush), run.Status.Pods[0].Disk
 	// Less than 299 flushes are too few for a verdict on the 99th percentile, unless one of the lower ones misses.
 	if flush == nil || flush.Succeeded < 90 || d == nil || d.Device == "" || d.FileSystem == "" || d.FlushMaxMicroseconds == 0 || c.status == exitDone || !strings.Contains(c.err, "this disk") && !strings.Contains(c.err, "Too slow") {
 		t.Errorf("status %d, flushes %+v, disk %+v, and the answer:\n%s", c.status, flush, d, c.err)
@@ -90,7 +90,7 @@ func TestAManifestOfADiskMissesItsLimit(t *testing.T) {
 		t.Errorf("without a folder: status %d, %s", c.status, c.err)
 	}
 	c, run := measureDisk(t, "run", "--local", "-f", file, "--data-dir", diskFolder(t))
-	if c.status != exitMissed && c.status != exitUnknown || len(run.Status.Objectives) != 1 || run.Status.Objectives[0].Result == v1alpha1.ObjectiveMet {
+	if c.status != exitMissed && c.status != exitUnknown || len(run.Status.Objectives) != 2 || run.Status.Objectives[0].Result == v1alpha1.ObjectiveMet {
 		t.Errorf("status %d, objectives %+v: a flush below a microsecond is none", c.status, run.Status.Objectives)
 	}
 }
@@ -103,9 +103,10 @@ func TestTheFlagsOfDisk(t *testing.T) {
 		"no folder":      {nil, "--path"},
 		"half a second":  {[]string{"--path", "/", "--duration", "500ms"}, "--duration"},
 		"a negative":     {[]string{"--path", "/", "--rate", "-1"}, "--rate"},
-		"an empty entry": {[]string{"--path", "/", "--entry-bytes", "0"}, "--entry-bytes"},
+		"an empty entry": {[]string{"--path", "/", "--entry-bytes", "0"}, "--entry-bytes: wanted 1 to"},
+		"no such field":  {[]string{"--path", "/", "--set", "foo=1"}, "for example timeoutSeconds=600"},
 		"another target": {[]string{"--path", "/", "--set", "target.datastore=Etcd"}, "the command disk"},
-		"no such folder": {[]string{"--path", "/nonexistent"}, "TargetUnhealthy"},
+		"no such folder": {[]string{"--path", "/nonexistent"}, "The folder cannot be measured. TargetUnhealthy"},
 	} {
 		c := ended(t, append([]string{"disk"}, tc.args...)...)
 		if c.status != exitFailed || !strings.Contains(c.out+c.err, tc.want) {
@@ -115,19 +116,42 @@ func TestTheFlagsOfDisk(t *testing.T) {
 }
 
 func TestTheAnswerAboutADisk(t *testing.T) {
-	run := func(finished string, passed metav1.ConditionStatus) *v1alpha1.EtcdBenchmark {
+	const figures = "p99 of 3,000 flushes 4ms, the slowest 9ms; etcd's limit for p99 is 10ms (https://etcd.io/docs/v3.6/faq/)."
+	run := func(finished string, passed metav1.ConditionStatus, changes ...func(*v1alpha1.EtcdBenchmark)) *v1alpha1.EtcdBenchmark {
 		b := &v1alpha1.EtcdBenchmark{}
-		b.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionFinished, Reason: finished}, {Type: v1alpha1.ConditionPassed, Status: passed, Message: "too few requests"}}
-		b.Status.Summary = &v1alpha1.Summary{Operations: []v1alpha1.OperationSummary{{
-			Operation: spec.OperationFlush, Succeeded: 3000, Latency: &v1alpha1.LatencySummary{P99Microseconds: 4000, MaxMicroseconds: 9000},
-		}}}
+		b.Status.Conditions = []metav1.Condition{
+			{Type: v1alpha1.ConditionFinished, Reason: finished, Message: "Why."}, {Type: v1alpha1.ConditionPassed, Status: passed, Message: "too few requests"},
+		}
+		b.Status.Summary = &v1alpha1.Summary{MeasuredRequests: 3000, Operations: []v1alpha1.OperationSummary{
+			{Operation: spec.OperationAppend, Succeeded: 3000},
+			{Operation: spec.OperationFlush, Succeeded: 3000, Latency: &v1alpha1.LatencySummary{P99Microseconds: 4000, MaxMicroseconds: 9000, ErrorBoundPerMillion: 1}},
+		}}
+		for _, change := range changes {
+			change(b)
+		}
 		return b
 	}
+	slow := func(b *v1alpha1.EtcdBenchmark) { b.Status.Summary.Operations[1].Latency.MaxMicroseconds = 1_200_000 }
+	failing := func(b *v1alpha1.EtcdBenchmark) {
+		o := &b.Status.Summary.Operations[0]
+		o.Failed, o.Censored = 1100, 7
+		o.Errors = []v1alpha1.ErrorCount{{Code: "DeadlineExceeded", Count: 100}, {Code: "Unknown", Count: 1000, Example: "input/output error"}}
+	}
 	for want, b := range map[string]*v1alpha1.EtcdBenchmark{
-		"Fast enough for etcd's log: p99 of 3,000 flushes 4ms, the slowest 9ms; etcd's limit for p99 is 10ms (https://etcd.io/docs/v3.6/faq/).": run(v1alpha1.ReasonCompleted, metav1.ConditionTrue),
-		"Too slow for etcd's log: p99 of 3,000 flushes 4ms, the slowest 9ms; etcd's limit for p99 is 10ms (https://etcd.io/docs/v3.6/faq/).":    run(v1alpha1.ReasonCompleted, metav1.ConditionFalse),
-		"No verdict on this disk: too few requests":     run(v1alpha1.ReasonCompleted, metav1.ConditionUnknown),
-		"No verdict on this disk: the run ended early.": run(v1alpha1.ReasonStopped, metav1.ConditionFalse),
+		"Fast enough for etcd's log: " + figures: run(v1alpha1.ReasonCompleted, metav1.ConditionTrue),
+		"Too slow for etcd's log: " + figures:    run(v1alpha1.ReasonCompleted, metav1.ConditionFalse),
+		"Not reliable enough for etcd's log: 1,100 of 4,107 appends failed, most often with Unknown (input/output error).": run(v1alpha1.ReasonCompleted, metav1.ConditionFalse, failing),
+		"Keeps etcd's limit, but not always: one flush took longer than etcd's election timeout (1s), so the leader could change. " +
+			strings.Replace(figures, "9ms", "1.2s", 1): run(v1alpha1.ReasonCompleted, metav1.ConditionTrue, slow),
+		"No verdict on this disk: too few requests": run(v1alpha1.ReasonCompleted, metav1.ConditionUnknown),
+		"No verdict on this disk: the tail is thin": run(v1alpha1.ReasonCompleted, metav1.ConditionUnknown, func(b *v1alpha1.EtcdBenchmark) {
+			b.Status.Objectives = []v1alpha1.ObjectiveStatus{{Result: v1alpha1.ObjectiveMet, Message: "kept"}, {Result: v1alpha1.ObjectiveUnknown, Message: "the tail is thin"}}
+		}),
+		"No verdict on this disk: the run ended early. Stopped: Why.":    run(v1alpha1.ReasonStopped, metav1.ConditionFalse),
+		"No verdict on this disk: the run ended early. TargetLost: Why.": run(v1alpha1.ReasonTargetLost, metav1.ConditionFalse, failing),
+		"The folder cannot be measured. TargetUnhealthy: Why.": run(v1alpha1.ReasonTargetUnhealthy, metav1.ConditionUnknown, func(b *v1alpha1.EtcdBenchmark) {
+			b.Status.Summary = nil
+		}),
 	} {
 		if got := diskAnswer(b); got != want {
 			t.Errorf("got %q, wanted %q", got, want)

@@ -21,7 +21,7 @@ func (f *runFlags) setFields(m *manifest.Manifest, command advice.Command) error
 		field, word, found := strings.Cut(strings.TrimPrefix(set, "spec."), "=")
 		value, ok := valueOf(word)
 		if !found || !ok || !manifest.IsField(field) {
-			return fmt.Errorf("--set: wanted FIELD=VALUE with a field of the spec of an EtcdBenchmark, for example guard.acknowledgeControlPlane=true, found %q", set)
+			return fmt.Errorf("--set: wanted FIELD=VALUE with a field of the spec of an EtcdBenchmark, for example timeoutSeconds=600, found %q", set)
 		}
 		if by := command.FixedBy(field); by != "" {
 			return fmt.Errorf("--set %s: %s fixes this field: remove it, or use a manifest (kubectl etcdbench run)", field, by)

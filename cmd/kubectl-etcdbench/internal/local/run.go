@@ -222,14 +222,17 @@ func (c *controller) stopNotice() string {
 		responses, deletion = max(responses, r), max(deletion, d)
 	}
 	then := fmt.Sprintf(", and then deletes its keys, for at most %s", text.Duration(deletion))
-	if c.own != nil {
+	if !c.hasKeys() {
 		then = ""
 	}
 	return fmt.Sprintf("Stopping the run. It waits for responses, for at most %s%s. The result so far follows; Ctrl-C again exits without it.", text.Duration(responses), then)
 }
 
+// hasKeys reports whether keys of the run can outlive it: those of its own members cannot, and a disk has none.
+func (c *controller) hasKeys() bool { return c.own == nil && c.run.Spec.Target.Disk == nil }
+
 func (c *controller) leftError() error {
-	if c.own != nil {
+	if !c.hasKeys() {
 		return ErrLeft
 	}
 	return fmt.Errorf("%w: keys may be left in the target. %s", ErrLeft, benchmark.Leftover(c.run))
