@@ -34,6 +34,12 @@ func room(s *v1alpha1.EtcdBenchmarkSuite) (length, operations int) {
 	return min(max(allText/planned, leastText), maxText), max(allOperation/planned, 1)
 }
 
+// KeptOperations is how many kinds of requests each result of a suite can have.
+func KeptOperations(s *v1alpha1.EtcdBenchmarkSuite) int {
+	_, operations := room(s)
+	return operations
+}
+
 // plannedRuns is how many runs a suite has at least, or how many probes it can have; at least 1.
 func plannedRuns(s *v1alpha1.EtcdBenchmarkSuite) int {
 	if f := s.Spec.Search; f != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,6 +49,8 @@ type abFlags struct {
 
 func (t *tool) abCommand() *cobra.Command {
 	f := &abFlags{}
+	// A file of rw-heatmaps has one target.
+	f.forms = slices.DeleteFunc(slices.Clone(forms), func(f form) bool { return f.name == formHeatmaps.name })
 	cmd := &cobra.Command{
 		Use:     "ab BASE NEW",
 		Short:   "Say whether one build of etcd is slower than another",
@@ -129,6 +132,9 @@ func (t *tool) ab(f *abFlags, base, candidate string) error {
 	}
 	if len(s.Spec.Targets) != 2 || s.Spec.Compare == nil || s.Spec.Compare.Baseline.Entry == "" {
 		return m.Refuse("spec.targets", fmt.Sprintf("wanted two targets that spec.compare.baseline.entry compares, found %d", len(s.Spec.Targets)))
+	}
+	if axis := s.Spec.Compare.Axis; axis != v1alpha1.AxisTargets {
+		return m.Refuse("spec.compare.axis", fmt.Sprintf("wanted Targets, because ab compares two builds, which are the targets; found %s", axis))
 	}
 	if f.local {
 		if err := f.setBuilds(t, s, base, candidate); err != nil {

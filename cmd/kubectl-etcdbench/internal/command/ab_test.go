@@ -98,6 +98,8 @@ func TestBuildsThatCannotBeCompared(t *testing.T) {
 	etcd := etcdProgram(t)
 	notEtcd := filepath.Join(t.TempDir(), "program")
 	must(t, os.WriteFile(notEtcd, []byte("#!/bin/sh\necho hello\n"), 0o755))
+	otherAxis := strings.NewReplacer("axis: Targets, baseline: {entry: main}", "axis: Loads, baseline: {entry: few}",
+		"[{name: few,", "[{name: many, load: {requests: 60}}, {name: few,").Replace(twoBuilds)
 	for name, tc := range map[string]struct{ stdin, args, want string }{
 		"one program":         {"", etcd, "wanted two programs"},
 		"no file":             {"", etcd + " ./missing", "./missing --version: wanted the version of an etcd"},
@@ -108,6 +110,8 @@ func TestBuildsThatCannotBeCompared(t *testing.T) {
 		"rows of two sources": {twoBuilds, etcd + " " + etcd + " -f - --rounds 3", "--rounds is a field of the suite"},
 		"images and a folder": {"", "a b --images --data-dir /tmp", "--data-dir is for programs"},
 		"a cluster":           {"", etcd + " " + etcd + " --context a", "add --images"},
+		"another axis":        {otherAxis, etcd + " " + etcd + " -f -", "spec.compare.axis: wanted Targets"},
+		"a file of one":       {"", etcd + " " + etcd + " -o rw-heatmaps=file", "perfdash or jsonl, found"},
 		"no tolerance":        {"", etcd + " " + etcd + " --tolerance 0", "--tolerance: wanted 1 to 99"},
 		"too short":           {"", etcd + " " + etcd + " --seconds 1", "--seconds: wanted 2"},
 	} {

@@ -90,6 +90,9 @@ func (t *tool) checked(f *runFlags, m *manifest.Manifest, s *v1alpha1.EtcdBenchm
 	if err := suite.Check(s); err != nil {
 		return nil, err
 	}
+	if err := f.destinations.check(s); err != nil {
+		return nil, err
+	}
 	l = &localSuite{tool: t, flags: f, manifest: m, suite: s}
 	if l.runs, err = admission.Runs(); err != nil {
 		return nil, err
