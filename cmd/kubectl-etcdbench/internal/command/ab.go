@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -137,7 +138,7 @@ func (t *tool) ab(f *abFlags, base, candidate string) error {
 		return m.Refuse("spec.compare.axis", fmt.Sprintf("wanted Targets, because ab compares two builds, which are the targets; found %s", axis))
 	}
 	if f.local {
-		if err := f.setBuilds(t, s, base, candidate); err != nil {
+		if err := f.setBuilds(t, m, s, base, candidate); err != nil {
 			return err
 		}
 	}
@@ -145,9 +146,13 @@ func (t *tool) ab(f *abFlags, base, candidate string) error {
 	return t.begin(&f.runFlags, m)
 }
 
-// setBuilds makes each target of a suite one of the programs, the baseline the first one.
-func (f *abFlags) setBuilds(t *tool, s *v1alpha1.EtcdBenchmarkSuite, base, candidate string) error {
+// setBuilds makes each target of a suite one of the programs, the baseline the first one. The result names them.
+func (f *abFlags) setBuilds(t *tool, m *manifest.Manifest, s *v1alpha1.EtcdBenchmarkSuite, base, candidate string) error {
 	f.programs = map[v1alpha1.EntryName]string{}
+	annotations := maps.Clone(m.Object.GetAnnotations())
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
 	for _, target := range s.Spec.Targets {
 		file, role := candidate, "new"
 		if target.Name == s.Spec.Compare.Baseline.Entry {
@@ -158,8 +163,9 @@ func (f *abFlags) setBuilds(t *tool, s *v1alpha1.EtcdBenchmarkSuite, base, candi
 			return err
 		}
 		fmt.Fprintf(t.Err, "%-5s %s: %s\n", role, file, version)
-		f.programs[target.Name] = file
+		f.programs[target.Name], annotations[v1alpha1.AnnotationProgram+string(target.Name)] = file, file+": "+version
 	}
+	m.Object.SetAnnotations(annotations)
 	if same := (firstNames{}); same.of(base) == same.of(candidate) {
 		fmt.Fprintln(t.Err, "Both are the same file: every difference is chance.")
 	}

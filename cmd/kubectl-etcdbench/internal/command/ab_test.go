@@ -46,6 +46,16 @@ func TestTwoBuildsTakeTurns(t *testing.T) {
 	if len(s.Status.Comparisons) != 1 || s.Status.Comparisons[0].BaselineCell != "main" || len(s.Status.Results) < 6 {
 		t.Fatalf("compared %+v in %d runs", s.Status.Comparisons, len(s.Status.Results))
 	}
+	comment, err := os.ReadFile(filepath.Join(out, "comment.md"))
+	must(t, err)
+	for target, file := range map[string]string{"main": etcdProgram(t), "branch": program} {
+		if build := s.Annotations[v1alpha1.AnnotationProgram+target]; !strings.HasPrefix(build, file+": etcd 3.") || !strings.Contains(build, ", Git SHA ") || !strings.Contains(build, ", go1.") {
+			t.Errorf("%s: the result names the build %q", target, build)
+		}
+		if at := strings.Index(string(comment), "- **"+target+"**: "); at < 0 || at > strings.Index(string(comment), "| CELL |") {
+			t.Errorf("wanted %s before the verdicts, found %s", target, comment)
+		}
+	}
 	runs := 0
 	for _, r := range s.Status.Results {
 		if r.Cell == "branch" {
