@@ -316,17 +316,23 @@ func meanLatencyText(micros []float64) string {
 	return text.Duration(time.Duration(stat.Mean(micros, nil)) * time.Microsecond)
 }
 
-func meanMemory(results []v1alpha1.SuiteResult) string {
-	sum, n := int64(0), int64(0)
+// meanMemoryBytes is the mean of the results whose memory is known; known is false if none is.
+func meanMemoryBytes(results []v1alpha1.SuiteResult) (mean float64, known bool) {
+	sum, n := 0.0, 0.0
 	for _, r := range results {
 		if r.ServerMemoryBytes > 0 {
-			sum, n = sum+r.ServerMemoryBytes, n+1
+			sum, n = sum+float64(r.ServerMemoryBytes), n+1
 		}
 	}
-	if n == 0 {
+	return sum / max(n, 1), n > 0
+}
+
+func meanMemory(results []v1alpha1.SuiteResult) string {
+	mean, known := meanMemoryBytes(results)
+	if !known {
 		return unknown
 	}
-	return text.Megabytes(sum / n)
+	return text.Megabytes(int64(mean))
 }
 
 func comparisonGrid(s *v1alpha1.EtcdBenchmarkSuite) grid {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/local"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/apiservertest"
 )
 
@@ -117,11 +118,13 @@ func TestBuildsThatCannotBeCompared(t *testing.T) {
 		"another program":     {"", etcd + " " + notEtcd, "is it an etcd?"},
 		"a suite of one":      {strings.Replace(twoBuilds, "  - {name: branch, target: {ephemeral: {replicas: 1, image: a}}}\n", "", 1), etcd + " " + etcd + " -f -", "an axis with at least two entries"},
 		"a run":               {puts, etcd + " " + etcd + " -f -", "wanted EtcdBenchmarkSuite"},
-		"rows of two sources": {twoBuilds, etcd + " " + etcd + " -f - --rounds 3", "--rounds is a field of the suite"},
+		"rows of two sources": {twoBuilds, etcd + " " + etcd + " -f - --rounds 3", "set spec.rounds there"},
 		"images and a folder": {"", "a b --images --data-dir /tmp", "--data-dir is for programs"},
 		"a cluster":           {"", etcd + " " + etcd + " --context a", "add --images"},
 		"another axis":        {otherAxis, etcd + " " + etcd + " -f -", "spec.compare.axis: wanted Targets"},
 		"a file of one":       {"", etcd + " " + etcd + " -o rw-heatmaps=file", "perfdash or jsonl, found"},
+		"members of two":      {twoBuilds, etcd + " " + etcd + " -f - --members 3", "set spec.targets[].target.ephemeral.replicas there"},
+		"a timeout":           {"", etcd + " " + etcd + " --timeout 5m", "--timeout is how long the command follows a suite in a cluster"},
 		"no tolerance":        {"", etcd + " " + etcd + " --tolerance 0", "--tolerance: wanted 1 to 99"},
 		"too short":           {"", etcd + " " + etcd + " --seconds 1", "--seconds: wanted 2"},
 	} {
@@ -141,8 +144,22 @@ func TestOneBuildTwice(t *testing.T) {
 	etcd := etcdProgram(t)
 	link := filepath.Join(t.TempDir(), "etcd-new")
 	must(t, os.Symlink(etcd, link))
-	c := call(twoBuilds, "ab", etcd, link, "-f", "-")
+	args := []string{"ab", etcd, link, "-f", "-"}
+	memory, is := local.Options{DataDir: "/dev/shm"}.InMemory()
+	if is {
+		args = append(args, "--data-dir", memory)
+	}
+	c := call(strings.Replace(twoBuilds, "requests: 50", "durationSeconds: 1", 1), args...)
 	c.end(t)
+	if warned := strings.Index(c.err.String(), "lies in memory"); is && (warned < 0 || warned > strings.Index(c.err.String(), "Run 1 of 6")) {
+		t.Errorf("wanted a warning before the first run, found %s", c.err)
+	}
+	// There is one estimate: it includes the start of the members.
+	for _, want := range []string{"= 6 runs: about 24s.", "All runs end in about 24s.", "it finds in three of four cases:\n"} {
+		if !strings.Contains(c.err.String(), want) {
+			t.Errorf("wanted %q, found %s", want, c.err)
+		}
+	}
 	if !strings.Contains(c.err.String(), "every difference is chance") || !strings.Contains(c.out.String(), "6 of 6 planned") {
 		t.Errorf("found %s%s", c.err.String(), c.out.String())
 	}
