@@ -269,7 +269,17 @@ func LengthOf(l spec.Load) (length time.Duration, known bool) {
 func SetFinished(s *v1alpha1.EtcdBenchmarkSuite, stop bool, now time.Time) {
 	stopped := stop && (more(s) || slices.ContainsFunc(s.Status.Results, func(r v1alpha1.SuiteResult) bool { return r.Reason == v1alpha1.ReasonStopped }))
 	reason, message := Finish(s, stopped)
-	end(s, reason, message, !stopped && Unmeasured(s) > 0, now)
+	conclude(s, reason, message, !stopped && Unmeasured(s) > 0, now)
+}
+
+// EndAsFailed ends a suite on this machine, because a run could not start.
+func EndAsFailed(s *v1alpha1.EtcdBenchmarkSuite, cause error, now time.Time) {
+	why := text.Shorten(strings.TrimSuffix(text.Printable(cause.Error()), "."), v1alpha1.MaxMessageLength)
+	conclude(s, v1alpha1.ReasonRunFailed, "A run could not start: "+why+"."+didNotRun(s), true, now)
+}
+
+func conclude(s *v1alpha1.EtcdBenchmarkSuite, reason, message string, stalled bool, now time.Time) {
+	end(s, reason, message, stalled, now)
 	endSearches(s)
 	if passed := Judge(s); passed != nil {
 		set(s, *passed, now)

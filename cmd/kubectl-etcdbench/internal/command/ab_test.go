@@ -164,3 +164,20 @@ func TestOneBuildTwice(t *testing.T) {
 		t.Errorf("found %s%s", c.err.String(), c.out.String())
 	}
 }
+
+// Why the members cannot start is in the result, which has no tables without numbers.
+func TestBuildsThatCannotStart(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	broken, comment := filepath.Join(folder, "etcd"), filepath.Join(folder, "comment.md")
+	must(t, os.WriteFile(broken, []byte("#!/bin/sh\nif [ \"$1\" = --version ]; then exec "+etcdProgram(t)+" --version; fi\necho no space left on device >&2\nexit 1\n"), 0o755))
+	c := call(twoBuilds, "ab", etcdProgram(t), broken, "-f", "-", "-o", "table", "-o", "md="+comment)
+	c.wantStatus(t, exitFailed)
+	markdown, err := os.ReadFile(comment)
+	must(t, err)
+	for form, shown := range map[string]string{"table": c.out.String(), "Markdown": string(markdown)} {
+		if !strings.Contains(shown, "A run could not start: ") || !strings.Contains(shown, "no space left") || strings.Contains(shown, "CELL") || strings.Contains(shown, "was stopped") {
+			t.Errorf("%s: found %s", form, shown)
+		}
+	}
+}

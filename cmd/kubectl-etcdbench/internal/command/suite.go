@@ -215,7 +215,11 @@ func (l *localSuite) run() error {
 			continue
 		}
 		if err := l.runOne(p); err != nil {
-			suite.SetFinished(l.suite, true, time.Now())
+			if errors.Is(err, local.ErrLeft) {
+				suite.SetFinished(l.suite, true, time.Now())
+			} else {
+				suite.EndAsFailed(l.suite, err, time.Now())
+			}
 			return errors.Join(err, l.writeSuite(l.suite, l.reported, l.flags.following))
 		}
 	}

@@ -107,7 +107,7 @@ func verdictOfSuite(s *v1alpha1.EtcdBenchmarkSuite) (state State, words string, 
 			why = append(why, "The numbers are those so far.")
 		}
 		return Open, "Not finished", why
-	case finished.Reason == v1alpha1.ReasonInvalidCell:
+	case finished.Reason == v1alpha1.ReasonInvalidCell || finished.Reason == v1alpha1.ReasonRunFailed && len(s.Status.Results) == 0:
 		return Bad, "The suite could not start", why
 	case ending == verdict.Failed:
 		return Bad, "Some runs could not send the load", why
