@@ -19,6 +19,9 @@ const (
 	LabelSchedule = "etcdbench.dev/schedule"
 	// AnnotationKeepReport is on the runs of a suite. It has the suite's keepReports: whether the run writes a report.
 	AnnotationKeepReport = "etcdbench.dev/keep-report"
+	// AnnotationProgram and the name of a target are on a suite that compares programs of one machine: the path of the
+	// target's program, ": " and its version.
+	AnnotationProgram = "etcdbench.dev/program-"
 	// LabelComponent says what an object is for: load, cleanup, plan, report or member.
 	LabelComponent = "etcdbench.dev/component"
 	// LabelManagedBy is the well-known label by which the operator's caches select.

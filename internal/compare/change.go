@@ -167,6 +167,14 @@ func SmallestRegression(m v1alpha1.Metric, rounds, comparisons int, deviation fl
 	return math.Abs(math.Expm1(float64(s) * c.smallestRegression(s.limit(m.Tolerance()), comparisons))), true
 }
 
+// HowOften says in how many cases a comparison of so many rounds finds its smallest regression.
+func HowOften(rounds int32) string {
+	if rounds == minRounds {
+		return "three of four"
+	}
+	return "four of five"
+}
+
 // Ratio is the mean change from baseline to candidate over rounds with both values, which are above 0, and its interval. All are
 // in parts per million; the interval needs two rounds, else it is nil.
 func Ratio(baseline, candidate []float64) (mean, low, high *int64) {

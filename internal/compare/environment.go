@@ -20,9 +20,12 @@ type aspect struct {
 // aspects is the whole list. Comparisons of runs and of suites, stored baselines and the histories of schedules use it, and
 // nothing else about an environment decides.
 var aspects = []aspect{
-	{true, only(isInMemory, "the data of the %s lay in memory. That of the %s did not, or its members' metrics do not tell")},
+	{true, only(isInMemory, "the data of the %s lay in memory")},
 	{false, clients},
 }
+
+// unflushed is the same if the data of both sides lie on equal storage: then only the program can be the reason.
+var unflushed = only(isInMemory, "the %s does not flush its log to disk (fdatasync): what it gains by that is no improvement")
 
 func isInMemory(e v1alpha1.Environment) bool { return e.DataInMemory }
 
@@ -31,12 +34,12 @@ func only(has func(v1alpha1.Environment) bool, says string) func(baseline, candi
 	return func(baseline, candidate []v1alpha1.Environment) (said string) {
 		differing := 0
 		for i := range baseline {
-			with, without := "baseline", "candidate"
+			with := "baseline"
 			if has(candidate[i]) {
-				with, without = without, with
+				with = "candidate"
 			}
 			if has(baseline[i]) != has(candidate[i]) {
-				said, differing = fmt.Sprintf(says, with, without), differing+1
+				said, differing = fmt.Sprintf(says, with), differing+1
 			}
 		}
 		if differing > 0 && differing < len(baseline) {
@@ -63,28 +66,52 @@ func clients(baseline, candidate []v1alpha1.Environment) string {
 	return ""
 }
 
-// Unlike says what makes two sides incomparable: the reason, empty if there is none, and a note about what differs. axis is
-// what a suite compares; empty for the same target at two times. If it compares targets, what belongs to them is noted, and
-// is no reason. If it compares workloads or loads, both sides have one target, so nothing about it differs.
-func Unlike(baseline, candidate []v1alpha1.Environment, axis v1alpha1.Axis) (doubt v1alpha1.ComparisonReason, note string) {
+// Sides is what the two sides of a comparison are.
+type Sides struct {
+	// Axis is what a suite compares; empty for the same target at two times. If it compares targets, what belongs to them is
+	// noted, and is no reason. If it compares workloads or loads, both sides have one target, so nothing about it differs.
+	Axis v1alpha1.Axis
+	// OneStorage: two targets have members with equal storage and settings.
+	OneStorage bool
+}
+
+// inOneEnvironment follows what differs. What only a program can be the reason of needs no other environment.
+const inOneEnvironment = "That may have caused the difference. Run both sides in one environment, for example on one machine, or all client pods on nodes of one type (spec.pod.nodeSelector)."
+
+// Unlike says what makes two sides incomparable: the reason, empty if there is none, and a note about what differs.
+func Unlike(baseline, candidate []v1alpha1.Environment, sides Sides) (doubt v1alpha1.ComparisonReason, note string) {
 	var notes []string
+	advice := ""
 	for _, a := range aspects {
+		isProgram := a.ofTarget && sides.Axis == v1alpha1.AxisTargets && sides.OneStorage
+		if isProgram {
+			a.differs = unflushed
+		}
 		said := a.differs(baseline, candidate)
-		if said == "" || a.ofTarget && axis != "" && axis != v1alpha1.AxisTargets {
+		if said == "" || a.ofTarget && sides.Axis != "" && sides.Axis != v1alpha1.AxisTargets {
 			continue
 		}
-		if !a.ofTarget || axis == "" {
-			doubt = v1alpha1.ReasonEnvironmentDiffers
-		}
 		notes = append(notes, strings.ToUpper(said[:1])+said[1:]+".")
+		if a.ofTarget && sides.Axis != "" && !isProgram {
+			continue
+		}
+		if doubt = v1alpha1.ReasonEnvironmentDiffers; !isProgram {
+			advice = " " + inOneEnvironment
+		}
 	}
-	return doubt, strings.Join(notes, " ")
+	return doubt, strings.Join(notes, " ") + advice
+}
+
+// UnlikeRuns is what differs between two runs that can make them incomparable, as sentences.
+func UnlikeRuns(baseline, candidate *v1alpha1.EtcdBenchmark) string {
+	_, note := Unlike([]v1alpha1.Environment{EnvironmentOf(baseline)}, []v1alpha1.Environment{EnvironmentOf(candidate)}, Sides{})
+	return strings.TrimSuffix(note, " "+inOneEnvironment)
 }
 
 // SameEnvironment reports whether nothing makes two results incomparable with this tolerance.
 func SameEnvironment(a, b v1alpha1.Environment, tolerancePercent int32) bool {
 	one, other := []v1alpha1.Environment{a}, []v1alpha1.Environment{b}
-	doubt, _ := Unlike(one, other, "")
+	doubt, _ := Unlike(one, other, Sides{})
 	return doubt == "" && !AddedOf(one, other).differ(tolerancePercent)
 }
 

@@ -62,8 +62,6 @@ func meaning(c v1alpha1.Comparison) string {
 		return "The runs of the two sides overlapped, or did not take turns, so anything that changed over time " +
 			"looks like a difference between them. Run them in turn, one at a time, and let neither side always be " +
 			"first."
-	case v1alpha1.ReasonEnvironmentDiffers:
-		return "That may have caused the difference. Run both sides in one environment, for example on one machine, or all client pods on nodes of one type (spec.pod.nodeSelector)."
 	case v1alpha1.ReasonExclusionsDiffer:
 		return "More runs of one side are invalid than of the other, so the rest may not be typical of that side."
 	case v1alpha1.ReasonComparedTailTooThin:

@@ -104,7 +104,7 @@ func Runs(baseline, candidate []*v1alpha1.EtcdBenchmark, metrics []v1alpha1.Metr
 	for _, pair := range valid {
 		before, after = append(before, EnvironmentOf(pair.baseline)), append(after, EnvironmentOf(pair.candidate))
 	}
-	doubt, note := Unlike(before, after, "")
+	doubt, note := Unlike(before, after, Sides{})
 	switch {
 	case lost != 0:
 		doubt = v1alpha1.ReasonExclusionsDiffer

@@ -109,10 +109,12 @@ func TestStoredReasons(t *testing.T) {
 		reason  v1alpha1.ComparisonReason
 		bounded bool
 	}{
-		"worse":                        {value(), v1alpha1.Regressed, "", true},
-		"no history":                   {value(history(0)), v1alpha1.NotCompared, v1alpha1.ReasonNotConcurrent, false},
-		"four other sessions":          {value(history(4)), v1alpha1.NotCompared, v1alpha1.ReasonNotConcurrent, false},
-		"other clients":                {value(func(q *StoredQuestion) { q.Doubt = v1alpha1.ReasonEnvironmentDiffers }), v1alpha1.NotCompared, v1alpha1.ReasonEnvironmentDiffers, true},
+		"worse":               {value(), v1alpha1.Regressed, "", true},
+		"no history":          {value(history(0)), v1alpha1.NotCompared, v1alpha1.ReasonNotConcurrent, false},
+		"four other sessions": {value(history(4)), v1alpha1.NotCompared, v1alpha1.ReasonNotConcurrent, false},
+		"other clients": {value(func(q *StoredQuestion) {
+			q.Doubt, q.Note = v1alpha1.ReasonEnvironmentDiffers, "The client pods differ."
+		}), v1alpha1.NotCompared, v1alpha1.ReasonEnvironmentDiffers, true},
 		"sessions that differ":         {value(func(q *StoredQuestion) { q.Baseline.History.Spread = 0.3 }), v1alpha1.NotCompared, v1alpha1.ReasonNoisy, true},
 		"only the baseline had a rate": {value(asked), v1alpha1.Regressed, "", true},
 		"both reached the rate": {value(asked, func(q *StoredQuestion) {

@@ -152,11 +152,7 @@ func DetectableChange(c v1alpha1.Comparison) (change, often string, known bool) 
 	if c.SmallestRegressionPerMillion == nil || !isJudged || c.Verdict == v1alpha1.Regressed {
 		return "", "", false
 	}
-	often = "four of five"
-	if c.Rounds == 3 {
-		often = "three of four"
-	}
-	return signedPercent(c.SmallestRegressionPerMillion), often, true
+	return signedPercent(c.SmallestRegressionPerMillion), compare.HowOften(c.Rounds), true
 }
 
 func verdictWord(c v1alpha1.Comparison) string {

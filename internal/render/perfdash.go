@@ -78,10 +78,6 @@ func PerfdashSuite(s *v1alpha1.EtcdBenchmarkSuite, runs []*v1alpha1.EtcdBenchmar
 			}
 			r.DataItems = append(r.DataItems, perfdashItem{Data: data, Labels: labels, Unit: unit})
 		}
-		memory := 0.0
-		for i, result := range results {
-			memory += (float64(result.ServerMemoryBytes) - memory) / float64(i+1)
-		}
 		run := suite.Planned{Cell: c}.Run(s)
 		for _, op := range meanSummary(results).Operations {
 			name := perfdashName(run, op.Operation)
@@ -98,7 +94,7 @@ func PerfdashSuite(s *v1alpha1.EtcdBenchmarkSuite, runs []*v1alpha1.EtcdBenchmar
 				add(name, "Throughput", "1/s", map[string]float64{"Average": op.ThroughputPerSecond.Float64()})
 			}
 		}
-		if memory > 0 {
+		if memory, known := meanMemoryBytes(results); known {
 			add("", "Memory", "MB", map[string]float64{"Average": memory / 1e6})
 		}
 		r.DataItems = append(r.DataItems, perfdashMembersOf(c.Name, results, runs)...)

@@ -108,10 +108,10 @@ func suiteComparisons(p *page, s *v1alpha1.EtcdBenchmarkSuite) {
 	comparedMemory(p, s)
 }
 
-// couldNotStart reports whether a suite ended before its first run, so that there is nothing to show.
+// couldNotStart reports whether a suite ended before its first result, so that there is nothing to show.
 func couldNotStart(s *v1alpha1.EtcdBenchmarkSuite) bool {
 	c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionFinished)
-	return c != nil && c.Reason == v1alpha1.ReasonInvalidCell
+	return c != nil && (c.Reason == v1alpha1.ReasonInvalidCell || c.Status == metav1.ConditionTrue && len(s.Status.Results) == 0)
 }
 
 func suiteHeader(p *page, s *v1alpha1.EtcdBenchmarkSuite) {
@@ -314,19 +314,6 @@ func meanLatencyText(micros []float64) string {
 		return thin
 	}
 	return text.Duration(time.Duration(stat.Mean(micros, nil)) * time.Microsecond)
-}
-
-func meanMemory(results []v1alpha1.SuiteResult) string {
-	sum, n := int64(0), int64(0)
-	for _, r := range results {
-		if r.ServerMemoryBytes > 0 {
-			sum, n = sum+r.ServerMemoryBytes, n+1
-		}
-	}
-	if n == 0 {
-		return unknown
-	}
-	return text.Megabytes(sum / n)
 }
 
 func comparisonGrid(s *v1alpha1.EtcdBenchmarkSuite) grid {

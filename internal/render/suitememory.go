@@ -42,3 +42,22 @@ func memoryGrid(s *v1alpha1.EtcdBenchmarkSuite) (g grid, known bool) {
 	}
 	return g, known
 }
+
+// meanMemoryBytes is the mean of the results whose memory is known; known is false if none is.
+func meanMemoryBytes(results []v1alpha1.SuiteResult) (mean float64, known bool) {
+	sum, n := 0.0, 0.0
+	for _, r := range results {
+		if r.ServerMemoryBytes > 0 {
+			sum, n = sum+float64(r.ServerMemoryBytes), n+1
+		}
+	}
+	return sum / max(n, 1), n > 0
+}
+
+func meanMemory(results []v1alpha1.SuiteResult) string {
+	mean, known := meanMemoryBytes(results)
+	if !known {
+		return unknown
+	}
+	return text.Megabytes(int64(mean))
+}

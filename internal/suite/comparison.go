@@ -2,7 +2,10 @@ package suite
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+
+	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/compare"
@@ -117,10 +120,24 @@ func question(s *v1alpha1.EtcdBenchmarkSuite, baseline, candidate string, metric
 			q.Rounds = append(q.Rounds, compare.Round{Baseline: read(one.Values[metric], q.Metric), Candidate: read(other.Values[metric], q.Metric)})
 		}
 	}
-	q.Doubt, q.Note = compare.Unlike(before, after, s.Spec.Compare.Axis)
+	q.Doubt, q.Note = compare.Unlike(before, after, compare.Sides{Axis: s.Spec.Compare.Axis, OneStorage: haveOneStorage(s, baseline, candidate)})
 	q.Added = compare.AddedOf(before, after)
 	if lost != 0 {
 		q.Doubt = v1alpha1.ReasonExclusionsDiffer
 	}
 	return q
+}
+
+// haveOneStorage reports whether the members of two cells have equal storage and settings.
+func haveOneStorage(s *v1alpha1.EtcdBenchmarkSuite, baseline, candidate string) bool {
+	var members []*v1alpha1.EphemeralTarget
+	for _, c := range Cells(s) {
+		if c.Name == baseline || c.Name == candidate {
+			members = append(members, c.Target.Target.Ephemeral)
+		}
+	}
+	if len(members) != 2 || members[0] == nil || members[1] == nil {
+		return false
+	}
+	return equality.Semantic.DeepEqual(members[0].Storage, members[1].Storage) && maps.Equal(members[0].Settings, members[1].Settings)
 }

@@ -107,6 +107,32 @@ func TestClientsOfBothSidesAreTheSame(t *testing.T) {
 	}
 }
 
+// On equal storage, a build whose flushes take no time does not flush: nothing is concluded from its numbers.
+func TestABuildThatDoesNotFlush(t *testing.T) {
+	for unflushed, want := range map[string]string{"new": "The candidate does not flush its log to disk", "old": "The baseline does not flush its log to disk"} {
+		s := table(rounds(3), compared, func(s *v1alpha1.EtcdBenchmarkSuite) {
+			for i := range s.Spec.Targets {
+				s.Spec.Targets[i].Target = v1alpha1.Target{Ephemeral: &v1alpha1.EphemeralTarget{Replicas: 1, Image: fmt.Sprint(i)}}
+			}
+		})
+		play(t, s, ordinary)
+		for i, r := range s.Status.Results {
+			s.Status.Results[i].DataInMemory = strings.Contains(r.Cell, unflushed)
+		}
+		Update(s)
+		for _, c := range s.Status.Comparisons {
+			if c.Verdict != v1alpha1.NotCompared || c.Improved || c.Reason != v1alpha1.ReasonEnvironmentDiffers || !strings.HasPrefix(c.Message, want) || strings.Contains(c.Message, "memory") {
+				t.Errorf("%s: found %s %s %q, wanted no verdict, and %q", unflushed, c.Verdict, c.Reason, c.Message, want)
+			}
+		}
+		s.Spec.Targets[0].Target.Ephemeral.Settings = map[string]v1alpha1.MemberSetting{"unsafe-no-fsync": "true"}
+		Update(s)
+		if c := s.Status.Comparisons[0]; c.Verdict != v1alpha1.NotRegressed || !strings.Contains(c.Message, "lay in memory.") {
+			t.Errorf("with other settings: found %s %s %q", c.Verdict, c.Reason, c.Message)
+		}
+	}
+}
+
 // A suite that compares targets compares data in memory with data on disks on purpose: the verdict stands, and says so.
 func TestTheComparedTargetsMayDiffer(t *testing.T) {
 	for axis, want := range map[v1alpha1.Axis]string{v1alpha1.AxisTargets: "The data of the candidate lay in memory.", v1alpha1.AxisLoads: ""} {

@@ -20,7 +20,7 @@ func EndingOf(s *v1alpha1.EtcdBenchmarkSuite) verdict.Ending {
 		return verdict.Open
 	case passed != nil && passed.Status == metav1.ConditionFalse:
 		return verdict.Missed
-	case Unmeasured(s) > 0:
+	case finished.Reason == v1alpha1.ReasonRunFailed || Unmeasured(s) > 0:
 		return verdict.Failed
 	case passed != nil && passed.Status == metav1.ConditionUnknown:
 		return verdict.Open

@@ -191,22 +191,66 @@ func expect(s *v1alpha1.EtcdBenchmarkSuite, now time.Time) {
 // Estimate is how long the runs that are left will take; 0 if that is not known. For a search it is the time of all
 // probes that it can need, if none must be longer for its percentiles.
 func Estimate(s *v1alpha1.EtcdBenchmarkSuite, now time.Time) time.Duration {
-	if done := len(s.Status.Results); done > 0 && s.Status.StartTime != nil {
-		return now.Sub(s.Status.StartTime.Time) / time.Duration(done) * time.Duration(Left(s))
+	done, elapsed := len(s.Status.Results), time.Duration(0)
+	if done > 0 && s.Status.StartTime != nil {
+		elapsed = now.Sub(s.Status.StartTime.Time)
 	}
-	if f := s.Spec.Search; f != nil {
+	if f := s.Spec.Search; f != nil && elapsed == 0 {
 		probe, _ := LengthOf(f.Load)
 		return probe * time.Duration(Left(s))
 	}
-	total := time.Duration(0)
-	for _, p := range Plan(s) {
-		length, known := LengthOf(p.Run(s).Resolved().Load)
-		if !known {
-			return 0
-		}
-		total += length
+	ended, left, known := lengths(s)
+	switch {
+	case elapsed > 0 && known && ended > 0:
+		return time.Duration(float64(elapsed) * float64(left) / float64(ended))
+	case elapsed > 0:
+		return elapsed / time.Duration(done) * time.Duration(Left(s))
+	case known:
+		return left
 	}
-	return total
+	return 0
+}
+
+// lengths are what the runs that have ended, and those that are left, take by their plan; known is false if the target decides it.
+func lengths(s *v1alpha1.EtcdBenchmarkSuite) (ended, left time.Duration, known bool) {
+	if s.Spec.Search != nil {
+		return 0, 0, false
+	}
+	each, results := map[string]time.Duration{}, byName(s)
+	for _, c := range Cells(s) {
+		run := Planned{Cell: c}.Run(s)
+		length, known := LengthOf(run.Resolved().Load)
+		if !known {
+			return 0, 0, false
+		}
+		each[c.Name] = length + Preparation(run)
+	}
+	for _, p := range Plan(s) {
+		if _, done := results[p.Name]; !done {
+			left += each[p.Cell.Name]
+		}
+	}
+	for _, r := range s.Status.Results {
+		ended += each[r.Cell]
+	}
+	return ended, left, true
+}
+
+const (
+	// preparedPerSecond is about how many keys per second are written before a load.
+	preparedPerSecond = 2000
+	// aroundMembers is about how long it takes to start members and to end them.
+	aroundMembers = 3 * time.Second
+)
+
+// Preparation is about how long a run takes before its load: to start its members, and to write the keys that the load needs.
+func Preparation(run *v1alpha1.EtcdBenchmark) time.Duration {
+	load := benchmark.Run(run)
+	length := time.Duration(load.PreloadCount()) * time.Second / preparedPerSecond
+	if run.Spec.Target.Ephemeral != nil {
+		length += aroundMembers
+	}
+	return length
 }
 
 // LengthOf is the length of warm-up and window; known is false if the target decides it.
@@ -225,7 +269,17 @@ func LengthOf(l spec.Load) (length time.Duration, known bool) {
 func SetFinished(s *v1alpha1.EtcdBenchmarkSuite, stop bool, now time.Time) {
 	stopped := stop && (more(s) || slices.ContainsFunc(s.Status.Results, func(r v1alpha1.SuiteResult) bool { return r.Reason == v1alpha1.ReasonStopped }))
 	reason, message := Finish(s, stopped)
-	end(s, reason, message, !stopped && Unmeasured(s) > 0, now)
+	conclude(s, reason, message, !stopped && Unmeasured(s) > 0, now)
+}
+
+// EndAsFailed ends a suite on this machine, because a run could not start.
+func EndAsFailed(s *v1alpha1.EtcdBenchmarkSuite, cause error, now time.Time) {
+	why := text.Shorten(strings.TrimSuffix(text.Printable(cause.Error()), "."), v1alpha1.MaxMessageLength)
+	conclude(s, v1alpha1.ReasonRunFailed, "A run could not start: "+why+"."+didNotRun(s), true, now)
+}
+
+func conclude(s *v1alpha1.EtcdBenchmarkSuite, reason, message string, stalled bool, now time.Time) {
+	end(s, reason, message, stalled, now)
 	endSearches(s)
 	if passed := Judge(s); passed != nil {
 		set(s, *passed, now)

@@ -61,6 +61,23 @@ func TestEstimatedEnd(t *testing.T) {
 	if got := s.Status.EstimatedEnd; got == nil || got.Sub(now) != 16*40*time.Second {
 		t.Errorf("after a run of 40 s: estimated end %v, wanted 15 more of them", got)
 	}
+	// Runs that are planned to be longer are expected to be longer.
+	s.Spec.Loads[1].Load.DurationSeconds = new(int32(95))
+	s.Status.Results = nil
+	Start(s, 1, now)
+	Add(s, p, finished("100"), now.Add(50*time.Second))
+	if got := s.Status.EstimatedEnd; got == nil || got.Sub(now) != 50*time.Second+7*50*time.Second+8*200*time.Second {
+		t.Errorf("with longer runs: estimated end in %v", got.Sub(now))
+	}
+	// Members start, and keys are written before the load.
+	s.Status.Results = nil
+	for i := range s.Spec.Targets {
+		s.Spec.Targets[i].Target = v1alpha1.Target{Ephemeral: &v1alpha1.EphemeralTarget{Replicas: 1}}
+	}
+	s.Spec.Workloads[0].Workload.Put = &spec.Put{Overwrite: true, Keys: spec.Keys{Count: 10_000}}
+	if got, want := Estimate(s, now), 8*(25+100)*time.Second+16*3*time.Second+8*5*time.Second; got != want {
+		t.Errorf("with preparations: found %s, wanted %s", got, want)
+	}
 	s.Spec.Loads[0].Load.Requests, s.Spec.Loads[0].Load.DurationSeconds = new(int64(100)), nil
 	Start(s, 1, now)
 	s.Status.Results = nil

@@ -34,6 +34,12 @@ func room(s *v1alpha1.EtcdBenchmarkSuite) (length, operations int) {
 	return min(max(allText/planned, leastText), maxText), max(allOperation/planned, 1)
 }
 
+// KeptOperations is how many kinds of requests each result of a suite can have.
+func KeptOperations(s *v1alpha1.EtcdBenchmarkSuite) int {
+	_, operations := room(s)
+	return operations
+}
+
 // plannedRuns is how many runs a suite has at least, or how many probes it can have; at least 1.
 func plannedRuns(s *v1alpha1.EtcdBenchmarkSuite) int {
 	if f := s.Spec.Search; f != nil {
@@ -358,16 +364,22 @@ func counted(n int, noun, did string) string {
 	return fmt.Sprintf("%s %s. ", text.Plural(n, noun), did)
 }
 
+// didNotRun is a sentence about the runs that are left, after a space; empty if none is.
+func didNotRun(s *v1alpha1.EtcdBenchmarkSuite) string {
+	n := Left(s)
+	if n == 0 || s.Spec.Search != nil {
+		return ""
+	}
+	return fmt.Sprintf(" %s of %d planned runs did not run.", text.Grouped(n), s.Status.Runs.Planned)
+}
+
 // Finish returns the reason and the message with which a suite ends, given that no run is left or wanted. stopped: a user
 // stopped it.
 func Finish(s *v1alpha1.EtcdBenchmarkSuite, stopped bool) (reason, message string) {
 	failed := Unmeasured(s)
-	left, doubt := "", ""
+	left, doubt := didNotRun(s), ""
 	if invalid, ended := Incomparable(s); invalid > failed {
 		doubt = fmt.Sprintf(" The numbers of %s of %s cannot be compared.", text.Grouped(invalid), text.Plural(ended, "run"))
-	}
-	if n := Left(s); n > 0 && s.Spec.Search == nil {
-		left = fmt.Sprintf(" %s of %d planned runs did not run.", text.Grouped(n), s.Status.Runs.Planned)
 	}
 	switch {
 	case stopped:

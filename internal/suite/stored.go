@@ -271,7 +271,7 @@ func storedQuestion(s *v1alpha1.EtcdBenchmarkSuite, c Cell, m v1alpha1.Metric, b
 	}
 	if len(results) > 0 {
 		before, after := []v1alpha1.Environment{in}, []v1alpha1.Environment{EnvironmentOf(results)}
-		q.Doubt, q.Note = compare.Unlike(before, after, "")
+		q.Doubt, q.Note = compare.Unlike(before, after, compare.Sides{})
 		q.Added = compare.AddedOf(before, after)
 	}
 	if invalidRuns(s, c.Name) != invalid {

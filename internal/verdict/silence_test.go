@@ -61,6 +61,17 @@ func TestALongSilenceIsAWarning(t *testing.T) {
 	}
 }
 
+// With 500 requests in flight, 10 ms of each are 5 s, but no request took longer than 1 s.
+func TestNoRequestIsDelayedForLongerThanItTook(t *testing.T) {
+	s := runtest.Measured(0, 1000, func(s *results.Snapshot) {
+		s.Process = idle(with(results.ProcessThreadDelaySeconds, 1000*0.010))
+	})
+	all := strings.Join(Warnings(runtest.Puts(), results.Summarize([]*results.Snapshot{s})), "\n")
+	if !strings.Contains(all, "may have been delayed by up to 1s ") {
+		t.Errorf("found %s", all)
+	}
+}
+
 // 100 requests of 50 ms in a second have five in flight.
 func TestADelayOfAllRequestsInFlightIsAWarning(t *testing.T) {
 	for each, want := range map[time.Duration]bool{400 * time.Microsecond: false, 2 * time.Millisecond: true} {

@@ -114,9 +114,23 @@ func (w *warnings) ofDelay(s results.Summary) {
 	}
 	n := inFlight(s, *pod)
 	estimate := results.Seconds(each * n)
+	// No request was delayed for longer than it took.
+	if slowest := slowestService(s.Operations); slowest > 0 {
+		estimate = min(estimate, slowest)
+	}
 	w.add(n > 1 && estimate > atMost, "work of client pod %d waited %s per request for a processor; with %.0f "+
 		"requests in flight, each of them may have been delayed by up to %s because of this (an estimate)",
 		pod.Index, text.Duration(results.Seconds(each)), n, text.Duration(estimate))
+}
+
+// slowestService is the longest time that a request took from when it was sent; 0 if it is not known. Events have none.
+func slowestService(operations []results.OperationSummary) (slowest time.Duration) {
+	for _, o := range operations {
+		if !o.Operation.IsEvent() {
+			slowest = max(slowest, o.Service.Values[spec.StatisticMax].Duration)
+		}
+	}
+	return slowest
 }
 
 // ofTarget warns of different versions, missing quotas, and changes of the target.

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,7 +36,10 @@ puts of 1 and of 1,000 clients, linearizable and serializable reads, eight reads
 beside compactions, and puts that are watched. Regressed: the throughput of the second is lower
 by more than the tolerance. With -f, the rows are those of a suite with two targets.
 
-With the default flags it takes about 20 minutes. --print-manifest prints the suite.`
+With the default flags it takes about half an hour. --print-manifest prints the suite.
+
+Exit status, the first that applies: 3 it was stopped, 1 a row is slower by more than the
+tolerance, 2 a run failed or nothing could start, 3 a row is not decided, 0 no row is slower.`
 
 // abFlags are the flags of ab.
 type abFlags struct {
@@ -48,6 +53,8 @@ type abFlags struct {
 
 func (t *tool) abCommand() *cobra.Command {
 	f := &abFlags{}
+	// A file of rw-heatmaps has one target.
+	f.forms = slices.DeleteFunc(slices.Clone(forms), func(f form) bool { return f.name == formHeatmaps.name })
 	cmd := &cobra.Command{
 		Use:     "ab BASE NEW",
 		Short:   "Say whether one build of etcd is slower than another",
@@ -93,11 +100,13 @@ func (f *abFlags) check() error {
 	case len(f.files) > 1:
 		return fmt.Errorf("found -f %d times, wanted it once", len(f.files))
 	case len(f.files) == 1 && f.firstGiven(rowFlags) != "":
-		return fmt.Errorf("--%s is a field of the suite that -f names: remove the flag, and set spec there", f.firstGiven(rowFlags))
+		return fmt.Errorf("--%s is a field of the suite that -f names: remove the flag, and set %s there", f.firstGiven(rowFlags), rowFields[f.firstGiven(rowFlags)])
 	case f.isImages && f.given("data-dir"):
 		return errors.New("--data-dir is for programs on this machine: remove it or --images")
 	case f.local && f.firstGiven(f.clusterFlags) != "":
 		return fmt.Errorf("--%s selects a cluster, and programs run on this machine: remove it, or add --images", f.firstGiven(f.clusterFlags))
+	case f.local && f.given("timeout"):
+		return errors.New("--timeout is how long the command follows a suite in a cluster, and programs run on this machine: remove it, or add --images")
 	case f.local:
 		if f.given("members") {
 			f.options.Members = int(f.members)
@@ -109,8 +118,14 @@ func (f *abFlags) check() error {
 	return f.following.check()
 }
 
-// rowFlags are what the suite of -f has.
-var rowFlags = []string{"members", "rounds", "seconds", "tolerance"}
+// rowFlags are what the suite of -f has, and rowFields where it has them.
+var (
+	rowFlags  = []string{"members", "rounds", "seconds", "tolerance"}
+	rowFields = map[string]string{
+		"members": "spec.targets[].target.ephemeral.replicas", "rounds": "spec.rounds", "seconds": "spec.loads[].load.durationSeconds",
+		"tolerance": "spec.compare.metrics[].tolerancePercent",
+	}
+)
 
 func (t *tool) ab(f *abFlags, base, candidate string) error {
 	if err := f.check(); err != nil {
@@ -130,18 +145,28 @@ func (t *tool) ab(f *abFlags, base, candidate string) error {
 	if len(s.Spec.Targets) != 2 || s.Spec.Compare == nil || s.Spec.Compare.Baseline.Entry == "" {
 		return m.Refuse("spec.targets", fmt.Sprintf("wanted two targets that spec.compare.baseline.entry compares, found %d", len(s.Spec.Targets)))
 	}
+	if axis := s.Spec.Compare.Axis; axis != v1alpha1.AxisTargets {
+		return m.Refuse("spec.compare.axis", fmt.Sprintf("wanted Targets, because ab compares two builds, which are the targets; found %s", axis))
+	}
 	if f.local {
-		if err := f.setBuilds(t, s, base, candidate); err != nil {
+		if err := f.setBuilds(t, m, s, base, candidate); err != nil {
 			return err
 		}
+	}
+	if dir, is := f.options.InMemory(); f.local && is {
+		fmt.Fprintf(t.Err, "Warning: %s lies in memory, so a build that writes more slowly to a disk looks as fast as the other. Add --data-dir FOLDER with a folder on a disk.\n", dir)
 	}
 	fmt.Fprintln(t.Err, estimateOf(s))
 	return t.begin(&f.runFlags, m)
 }
 
-// setBuilds makes each target of a suite one of the programs, the baseline the first one.
-func (f *abFlags) setBuilds(t *tool, s *v1alpha1.EtcdBenchmarkSuite, base, candidate string) error {
+// setBuilds makes each target of a suite one of the programs, the baseline the first one. The result names them.
+func (f *abFlags) setBuilds(t *tool, m *manifest.Manifest, s *v1alpha1.EtcdBenchmarkSuite, base, candidate string) error {
 	f.programs = map[v1alpha1.EntryName]string{}
+	annotations := maps.Clone(m.Object.GetAnnotations())
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
 	for _, target := range s.Spec.Targets {
 		file, role := candidate, "new"
 		if target.Name == s.Spec.Compare.Baseline.Entry {
@@ -152,8 +177,9 @@ func (f *abFlags) setBuilds(t *tool, s *v1alpha1.EtcdBenchmarkSuite, base, candi
 			return err
 		}
 		fmt.Fprintf(t.Err, "%-5s %s: %s\n", role, file, version)
-		f.programs[target.Name] = file
+		f.programs[target.Name], annotations[v1alpha1.AnnotationProgram+string(target.Name)] = file, file+": "+version
 	}
+	m.Object.SetAnnotations(annotations)
 	if same := (firstNames{}); same.of(base) == same.of(candidate) {
 		fmt.Fprintln(t.Err, "Both are the same file: every difference is chance.")
 	}
@@ -187,9 +213,6 @@ func versionOf(ctx context.Context, file string) (string, error) {
 	return fmt.Sprintf("etcd %s, Git SHA %s, %s", fields["etcd Version"], fields["Git SHA"], fields["Go Version"]), nil
 }
 
-// aroundARun is about how long starting and filling members, and ending them, takes.
-const aroundARun = 3 * time.Second
-
 // usualSpreads are standard deviations of the ratio of two equal runs: on a quiet machine, and on a shared one.
 var usualSpreads = []float64{0.02, 0.05, 0.10}
 
@@ -198,16 +221,19 @@ func estimateOf(s *v1alpha1.EtcdBenchmarkSuite) string {
 	cells, rounds := len(suite.Cells(s)), int(max(s.Spec.Rounds, 1))
 	out := fmt.Sprintf("%s of 2 builds × %s = %s", text.Plural(cells/2, "row"), text.Plural(rounds, "round"), text.Plural(cells*rounds, "run"))
 	if length := suite.Estimate(s, time.Now()); length > 0 {
-		out += ": about " + (length + time.Duration(cells*rounds)*aroundARun).Round(time.Second).String()
+		out += ": about " + length.Round(time.Second).String()
 	}
 	m, comparisons := s.Spec.Compare.Metrics[0], cells/2*len(s.Spec.Compare.Metrics)
-	var found []string
+	found := ""
 	for _, spread := range usualSpreads {
 		if share, known := compare.SmallestRegression(m, rounds, comparisons, spread); known {
-			found = append(found, fmt.Sprintf("%.0f %% if equal builds differ by %.0f %% from round to round", 100*share, 100*spread))
+			found += fmt.Sprintf("\n  %3.0f %% if equal builds differ by %2.0f %% from round to round", 100*share, 100*spread)
 		}
 	}
-	return out + ".\nIn four of five cases it finds a loss of " + strings.Join(found, ", ") + "."
+	if out += "."; found != "" {
+		out += fmt.Sprintf("\nThe smallest loss that it finds in %s cases:", compare.HowOften(int32(rounds))) + found
+	}
+	return out
 }
 
 // abManifest is the suite of -f with the builds as its targets, or the usual one.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/local"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/apiservertest"
 )
 
@@ -45,6 +46,16 @@ func TestTwoBuildsTakeTurns(t *testing.T) {
 	must(t, json.Unmarshal([]byte(c.out.String()), &s))
 	if len(s.Status.Comparisons) != 1 || s.Status.Comparisons[0].BaselineCell != "main" || len(s.Status.Results) < 6 {
 		t.Fatalf("compared %+v in %d runs", s.Status.Comparisons, len(s.Status.Results))
+	}
+	comment, err := os.ReadFile(filepath.Join(out, "comment.md"))
+	must(t, err)
+	for target, file := range map[string]string{"main": etcdProgram(t), "branch": program} {
+		if build := s.Annotations[v1alpha1.AnnotationProgram+target]; !strings.HasPrefix(build, file+": etcd 3.") || !strings.Contains(build, ", Git SHA ") || !strings.Contains(build, ", go1.") {
+			t.Errorf("%s: the result names the build %q", target, build)
+		}
+		if at := strings.Index(string(comment), "- **"+target+"**: "); at < 0 || at > strings.Index(string(comment), "| CELL |") {
+			t.Errorf("wanted %s before the verdicts, found %s", target, comment)
+		}
 	}
 	runs := 0
 	for _, r := range s.Status.Results {
@@ -98,6 +109,8 @@ func TestBuildsThatCannotBeCompared(t *testing.T) {
 	etcd := etcdProgram(t)
 	notEtcd := filepath.Join(t.TempDir(), "program")
 	must(t, os.WriteFile(notEtcd, []byte("#!/bin/sh\necho hello\n"), 0o755))
+	otherAxis := strings.NewReplacer("axis: Targets, baseline: {entry: main}", "axis: Loads, baseline: {entry: few}",
+		"[{name: few,", "[{name: many, load: {requests: 60}}, {name: few,").Replace(twoBuilds)
 	for name, tc := range map[string]struct{ stdin, args, want string }{
 		"one program":         {"", etcd, "wanted two programs"},
 		"no file":             {"", etcd + " ./missing", "./missing --version: wanted the version of an etcd"},
@@ -105,9 +118,13 @@ func TestBuildsThatCannotBeCompared(t *testing.T) {
 		"another program":     {"", etcd + " " + notEtcd, "is it an etcd?"},
 		"a suite of one":      {strings.Replace(twoBuilds, "  - {name: branch, target: {ephemeral: {replicas: 1, image: a}}}\n", "", 1), etcd + " " + etcd + " -f -", "an axis with at least two entries"},
 		"a run":               {puts, etcd + " " + etcd + " -f -", "wanted EtcdBenchmarkSuite"},
-		"rows of two sources": {twoBuilds, etcd + " " + etcd + " -f - --rounds 3", "--rounds is a field of the suite"},
+		"rows of two sources": {twoBuilds, etcd + " " + etcd + " -f - --rounds 3", "set spec.rounds there"},
 		"images and a folder": {"", "a b --images --data-dir /tmp", "--data-dir is for programs"},
 		"a cluster":           {"", etcd + " " + etcd + " --context a", "add --images"},
+		"another axis":        {otherAxis, etcd + " " + etcd + " -f -", "spec.compare.axis: wanted Targets"},
+		"a file of one":       {"", etcd + " " + etcd + " -o rw-heatmaps=file", "perfdash or jsonl, found"},
+		"members of two":      {twoBuilds, etcd + " " + etcd + " -f - --members 3", "set spec.targets[].target.ephemeral.replicas there"},
+		"a timeout":           {"", etcd + " " + etcd + " --timeout 5m", "--timeout is how long the command follows a suite in a cluster"},
 		"no tolerance":        {"", etcd + " " + etcd + " --tolerance 0", "--tolerance: wanted 1 to 99"},
 		"too short":           {"", etcd + " " + etcd + " --seconds 1", "--seconds: wanted 2"},
 	} {
@@ -127,9 +144,40 @@ func TestOneBuildTwice(t *testing.T) {
 	etcd := etcdProgram(t)
 	link := filepath.Join(t.TempDir(), "etcd-new")
 	must(t, os.Symlink(etcd, link))
-	c := call(twoBuilds, "ab", etcd, link, "-f", "-")
+	args := []string{"ab", etcd, link, "-f", "-"}
+	memory, is := local.Options{DataDir: "/dev/shm"}.InMemory()
+	if is {
+		args = append(args, "--data-dir", memory)
+	}
+	c := call(strings.Replace(twoBuilds, "requests: 50", "durationSeconds: 1", 1), args...)
 	c.end(t)
+	if warned := strings.Index(c.err.String(), "lies in memory"); is && (warned < 0 || warned > strings.Index(c.err.String(), "Run 1 of 6")) {
+		t.Errorf("wanted a warning before the first run, found %s", c.err)
+	}
+	// There is one estimate: it includes the start of the members.
+	for _, want := range []string{"= 6 runs: about 24s.", "All runs end in about 24s.", "it finds in three of four cases:\n"} {
+		if !strings.Contains(c.err.String(), want) {
+			t.Errorf("wanted %q, found %s", want, c.err)
+		}
+	}
 	if !strings.Contains(c.err.String(), "every difference is chance") || !strings.Contains(c.out.String(), "6 of 6 planned") {
 		t.Errorf("found %s%s", c.err.String(), c.out.String())
+	}
+}
+
+// Why the members cannot start is in the result, which has no tables without numbers.
+func TestBuildsThatCannotStart(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	broken, comment := filepath.Join(folder, "etcd"), filepath.Join(folder, "comment.md")
+	must(t, os.WriteFile(broken, []byte("#!/bin/sh\nif [ \"$1\" = --version ]; then exec "+etcdProgram(t)+" --version; fi\necho no space left on device >&2\nexit 1\n"), 0o755))
+	c := call(twoBuilds, "ab", etcdProgram(t), broken, "-f", "-", "-o", "table", "-o", "md="+comment)
+	c.wantStatus(t, exitFailed)
+	markdown, err := os.ReadFile(comment)
+	must(t, err)
+	for form, shown := range map[string]string{"table": c.out.String(), "Markdown": string(markdown)} {
+		if !strings.Contains(shown, "A run could not start: ") || !strings.Contains(shown, "no space left") || strings.Contains(shown, "CELL") || strings.Contains(shown, "was stopped") {
+			t.Errorf("%s: found %s", form, shown)
+		}
 	}
 }

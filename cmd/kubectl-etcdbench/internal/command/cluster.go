@@ -31,6 +31,8 @@ type following struct {
 	numbers bool
 	// advice is how the user of the command sets the fields that texts name.
 	advice advice.Command
+	// forms are those that the command has; empty if it has all.
+	forms []form
 	// given reports whether a flag is on the command line.
 	given func(flag string) bool
 
@@ -51,7 +53,7 @@ func (f *following) addFlags(flags *pflag.FlagSet, updates string) {
 // addOutputFlags defines the flags for what the command writes.
 func (f *following) addOutputFlags(flags *pflag.FlagSet, updates string) {
 	f.given = flags.Changed
-	flags.StringArrayVarP(&f.outputs, "output", "o", nil, "write the result as `FORM[=FILE]`. FORM is "+formsText()+
+	flags.StringArrayVarP(&f.outputs, "output", "o", nil, "write the result as `FORM[=FILE]`. FORM is "+namesText(f.offered())+
 		". Without FILE, or with -, it goes to standard output. Repeat the flag for more forms. If no other form "+
 		"goes to standard output, the table is printed there. jsonl writes lines during the run, see --interval. "+
 		"perfdash is for Kubernetes's performance dashboard")
@@ -61,6 +63,13 @@ func (f *following) addOutputFlags(flags *pflag.FlagSet, updates string) {
 		"A line is also written whenever the field state (STATE of the run) or stage (that of the client pod that is furthest behind) changes")
 }
 
+func (f *following) offered() []form {
+	if len(f.forms) > 0 {
+		return f.forms
+	}
+	return forms
+}
+
 func (f *following) check() (err error) {
 	switch {
 	case f.timeout < 0:
@@ -68,7 +77,7 @@ func (f *following) check() (err error) {
 	case f.interval <= 0:
 		return fmt.Errorf("--interval: wanted a time above 0, found %s: 1ms writes a line for each update of the numbers", f.interval)
 	}
-	f.destinations, err = parseDestinations(f.outputs, forms)
+	f.destinations, err = parseDestinations(f.outputs, f.offered())
 	if err == nil && f.given("interval") && !f.destinations.haveLines() {
 		return errors.New("--interval is the time between two lines of -o jsonl, and that form was not requested: add -o jsonl, or remove --interval")
 	}
@@ -153,6 +162,9 @@ func (t *tool) inCluster(m *manifest.Manifest) (*follow.Cluster, error) {
 }
 
 func (t *tool) runInCluster(f *runFlags, m *manifest.Manifest) error {
+	if err := f.destinations.check(nil); err != nil {
+		return err
+	}
 	if err := f.checkEndpoints(m); err != nil {
 		return err
 	}

@@ -97,6 +97,19 @@ func (all destinations) haveDocuments() bool {
 	return slices.ContainsFunc(all, func(d *destination) bool { return d.form.make != nil })
 }
 
+// check refuses, before it runs, a suite that one of them cannot show. s is nil for a run.
+func (all destinations) check(s *v1alpha1.EtcdBenchmarkSuite) error {
+	for _, d := range all {
+		if d.form.check == nil {
+			continue
+		}
+		if err := d.form.check(s); err != nil {
+			return fmt.Errorf("--output: %w", err)
+		}
+	}
+	return nil
+}
+
 // printed is the form that goes to standard output.
 func (all destinations) printed() string {
 	for _, d := range all {

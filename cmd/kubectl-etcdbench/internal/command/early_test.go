@@ -2,6 +2,9 @@ package command
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -48,5 +51,26 @@ spec:
 	cleaned := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionCleaned)
 	if cleaned == nil || cleaned.Reason != v1alpha1.ReasonMembersDeleted {
 		t.Errorf("found %+v, wanted the keys to be deleted", cleaned)
+	}
+}
+
+// A form that cannot show a result is refused before the first run: nothing starts, and no file is left.
+func TestFormsThatCannotShowAManifest(t *testing.T) {
+	t.Parallel()
+	for name, manifest := range map[string]string{"two targets": twoBuilds, "a run": puts} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "file.csv")
+			c := call(manifest, "run", "--local", "-f", "-", "--member-binary", "branch="+etcdProgram(t), "-o", "rw-heatmaps="+file)
+			if name == "a run" {
+				c = call(manifest, "run", "--local", "-f", "-", "--members", "1", "-o", "rw-heatmaps="+file)
+			}
+			c.wantStatus(t, exitFailed)
+			if said := c.err.String(); !strings.Contains(said, "rw-heatmaps: wanted a suite with") || strings.Contains(said, "Starting") {
+				t.Errorf("found %s", said)
+			}
+			if _, err := os.Stat(file); err == nil {
+				t.Error("the file was left")
+			}
+		})
 	}
 }

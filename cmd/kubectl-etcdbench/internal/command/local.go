@@ -52,6 +52,9 @@ func (t *tool) runMade(f *runFlags, m *manifest.Manifest, a advice.Command) erro
 }
 
 func (t *tool) runLocally(f *runFlags, m *manifest.Manifest) error {
+	if err := f.destinations.check(nil); err != nil {
+		return err
+	}
 	run, err := f.admittedHere(m)
 	if err != nil {
 		return err

@@ -35,6 +35,8 @@ type form struct {
 	writeSuite func(out io.Writer, s *v1alpha1.EtcdBenchmarkSuite) error
 	// make makes a form that is a projection of a report's document. Such a form has neither write nor writeSuite.
 	make func(*report.Document) ([]byte, error)
+	// check refuses, before it runs, a suite that the form cannot show; s is nil for a run. nil refuses nothing.
+	check func(s *v1alpha1.EtcdBenchmarkSuite) error
 	// compared makes a form of what compare has found; nil if there is none.
 	compared func(c *compared) ([]byte, error)
 }
@@ -68,7 +70,7 @@ var (
 	formMarkdown = form{name: outputMD, make: func(d *report.Document) ([]byte, error) { return d.Page().Markdown(), nil }}
 	formCSV      = form{name: "csv", make: report.CSV}
 	formJUnit    = form{name: "junit", make: report.JUnit}
-	formHeatmaps = form{name: "rw-heatmaps", make: report.RWHeatmaps}
+	formHeatmaps = form{name: "rw-heatmaps", make: report.RWHeatmaps, check: report.CheckRWHeatmaps}
 )
 
 // forms are all output formats, in the order of the help.
@@ -114,8 +116,6 @@ func formOf(forms []form, name string) (form, bool) {
 	}
 	return forms[i], true
 }
-
-func formsText() string { return namesText(forms) }
 
 func namesText(forms []form) string {
 	var names []string

@@ -25,8 +25,9 @@ func (t *tool) planCommand() *cobra.Command {
 		Short: "List the cells of a suite and what it will cost",
 		Long: `Checks an EtcdBenchmarkSuite and lists its cells, without running anything. A cell is a run
 that is repeated in each round. The list ends with what the suite costs: the time of all
-warm-ups and measured windows, the pods and volumes in a cluster, and what the runs write.
-Preparing and deleting keys comes on top, and so do repetitions of invalid runs.`,
+warm-ups and measured windows, the time before them at 2,000 keys per second, the pods and
+volumes in a cluster, and what the runs write. Deleting keys comes on top, and so do
+repetitions of invalid runs.`,
 		Example: planExample,
 		Args:    noArguments,
 		RunE:    func(*cobra.Command, []string) error { return t.plan(file) },
@@ -85,7 +86,7 @@ func (t *tool) planSearch(l *localSuite) error {
 func (t *tool) planTable(l *localSuite) error {
 	s := l.suite
 	var c cost
-	total, bounded, rounds := time.Duration(0), true, max(s.Spec.Rounds, 1)
+	total, before, bounded, rounds := time.Duration(0), time.Duration(0), true, max(s.Spec.Rounds, 1)
 	for i, cell := range suite.Cells(s) {
 		run, err := l.admit(suite.Planned{Cell: cell, Name: s.Name})
 		if err != nil {
@@ -98,7 +99,7 @@ func (t *tool) planTable(l *localSuite) error {
 			shown, bounded = "as long as the target takes", false
 		}
 		fmt.Fprintf(t.Out, "%3d  %s: %s\n", i+1, cell.Name, shown)
-		total += length
+		total, before = total+length, before+suite.Preparation(run)
 	}
 	about := "about " + (total * time.Duration(rounds)).String()
 	switch {
@@ -108,7 +109,8 @@ func (t *tool) planTable(l *localSuite) error {
 		about = "at least " + (total * time.Duration(rounds)).String()
 	}
 	cells := len(suite.Cells(s))
-	fmt.Fprintf(t.Out, "%s × %s = %s, %s and the time to prepare each\n", text.Plural(cells, "cell"), text.Plural(rounds, "round"), text.Plural(cells*int(rounds), "run"), about)
+	fmt.Fprintf(t.Out, "%s × %s = %s, %s, and about %s to prepare them\n", text.Plural(cells, "cell"), text.Plural(rounds, "round"), text.Plural(cells*int(rounds), "run"), about,
+		(before * time.Duration(rounds)).Round(time.Second))
 	_, err := fmt.Fprintln(t.Out, c.atATime()+"\n"+c.inAll())
 	return err
 }

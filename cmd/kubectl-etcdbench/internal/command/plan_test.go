@@ -17,7 +17,9 @@ func TestPlanSaysWhatASuiteCosts(t *testing.T) {
 			two + "  rounds: 3\n", "At a time: 1 client pod, 3 members, 3 volumes with 30Gi together",
 			"In all: 24 client pods, 48 members, 48 volumes; ",
 		},
-		"little":       {smallSuite, "At a time: 1 client pod\n", "In all: 4 client pods; less than 1 MB written to each member"},
+		"little": {smallSuite, "At a time: 1 client pod\n", "In all: 4 client pods; less than 1 MB written to each member"},
+		// 4 × 10,000 keys at 2,000 per second, and 8 × 3 s for members.
+		"preparations": {strings.Replace(strings.Replace(two, "put: {", "put: {overwrite: true, ", 1), "count: 1000", "count: 10000", 1), "", ", and about 44s to prepare them\n"},
 		"large values": {strings.Replace(smallSuite, "put: {", "put: {values: {sizeBytes: 100000}, ", 1), "", "; about 1"},
 		"closed loops": {strings.ReplaceAll(strings.ReplaceAll(smallSuite, "requests: 60", "durationSeconds: 9"), "requests: 50", "durationSeconds: 9"), "", "; as much as the target takes written"},
 	} {

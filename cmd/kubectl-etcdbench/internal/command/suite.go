@@ -90,6 +90,9 @@ func (t *tool) checked(f *runFlags, m *manifest.Manifest, s *v1alpha1.EtcdBenchm
 	if err := suite.Check(s); err != nil {
 		return nil, err
 	}
+	if err := f.destinations.check(s); err != nil {
+		return nil, err
+	}
 	l = &localSuite{tool: t, flags: f, manifest: m, suite: s}
 	if l.runs, err = admission.Runs(); err != nil {
 		return nil, err
@@ -212,7 +215,11 @@ func (l *localSuite) run() error {
 			continue
 		}
 		if err := l.runOne(p); err != nil {
-			suite.SetFinished(l.suite, true, time.Now())
+			if errors.Is(err, local.ErrLeft) {
+				suite.SetFinished(l.suite, true, time.Now())
+			} else {
+				suite.EndAsFailed(l.suite, err, time.Now())
+			}
 			return errors.Join(err, l.writeSuite(l.suite, l.reported, l.flags.following))
 		}
 	}

@@ -146,4 +146,9 @@ func (o Options) unused() (all []string) {
 	return all
 }
 
+// InMemory returns the folder for the members' data, and reports whether it is known to lie in memory.
+func (o Options) InMemory() (dir string, is bool) {
+	return o.dataDir(), supervisor.IsInMemory(o.dataDir())
+}
+
 func (o Options) dataDir() string { return cmp.Or(o.DataDir, os.TempDir()) }

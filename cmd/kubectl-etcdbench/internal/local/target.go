@@ -206,8 +206,8 @@ func (o Options) warnings(run *v1alpha1.EtcdBenchmark, shared bool) (all []strin
 	if t := run.Spec.Target; t.TLS != nil || t.Auth != nil {
 		all = append(all, "Members that the command starts have neither TLS nor users: spec.target.tls and spec.target.auth were not used.")
 	}
-	if supervisor.IsInMemory(o.dataDir()) {
-		all = append(all, "the members' data is not durable, because it lies in memory ("+o.dataDir()+"): a store on a disk is slower")
+	if dir, is := o.InMemory(); is {
+		all = append(all, "the members' data is not durable, because it lies in memory ("+dir+"): a store on a disk is slower")
 	}
 	return all
 }

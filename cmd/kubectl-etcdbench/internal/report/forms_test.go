@@ -246,6 +246,25 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
+// A comparison of targets begins with what they are, and then has the verdicts. Other numbers come later.
+func TestMarkdownBeginsWithWhatWasCompared(t *testing.T) {
+	d := compared(t, 3, 1.5, func(run *v1alpha1.EtcdBenchmark) { run.Status.Summary.Fingerprint.Versions = []string{"3.7.3"} })
+	d.Suite.Annotations = map[string]string{v1alpha1.AnnotationProgram + "old": "./etcd-main: etcd 3.6.16, Git SHA 1a2b3c4, go1.26.8"}
+	markdown := string(d.Page().Markdown())
+	at := 0
+	for _, want := range []string{"Regressed", "- **old**: ./etcd-main: etcd 3.6.16, Git SHA 1a2b3c4, go1.26.8", "- **new**: Etcd 3.7.3", "| CELL |", "| new |", "- **targets**"} {
+		next := strings.Index(markdown[at:], want)
+		if next < 0 {
+			t.Fatalf("wanted %q after %q, in\n%s", want, markdown[:at], markdown)
+		}
+		at += next
+	}
+	if strings.Contains(markdown, "Highest throughput") || strings.Count(markdown, "### Comparisons") != 1 {
+		t.Errorf("found\n%s", markdown)
+	}
+	wantTexts(t, pageOf(t, d), "<dt>old</dt><dd>./etcd-main: etcd 3.6.16, Git SHA 1a2b3c4, go1.26.8</dd>")
+}
+
 func TestRedact(t *testing.T) {
 	all := documents(t)
 	for name, secrets := range map[string][]string{

@@ -122,6 +122,12 @@ func TestFilesForRWHeatmaps(t *testing.T) {
 	d := heatmapped(3, 2, "one")
 	s := d.Suite
 	s.Status.Results[17].Reason, s.Status.Results[17].Operations, s.Status.Results[0].Invalid = v1alpha1.ReasonStopped, nil, "ClientBound"
+	for i := range s.Status.Results {
+		// Nothing of this point succeeded.
+		if r := &s.Status.Results[i]; r.Cell == "v512/c64" {
+			r.Operations = nil
+		}
+	}
 	s.Spec.Loads[0], s.Spec.Loads[2] = s.Spec.Loads[2], s.Spec.Loads[0]
 	data, err := RWHeatmaps(d)
 	if err != nil {
@@ -139,7 +145,10 @@ func TestFilesForRWHeatmaps(t *testing.T) {
 	if diff := cmp.Diff(want, lines[:3]); diff != "" {
 		t.Errorf("the file (-want +got):\n%s", diff)
 	}
-	if last := lines[10]; last[2] != "128" || last[3] != "1024" || last[4] != last[5] || last[6] != "iter2: no result" {
+	if len(lines) != 2+8 {
+		t.Errorf("found %d lines, wanted none for the point without a result: %v", len(lines), lines)
+	}
+	if last := lines[len(lines)-1]; last[2] != "128" || last[3] != "1024" || last[4] != last[5] || last[6] != "iter2: no result" {
 		t.Errorf("the point with a missing round is %v", last)
 	}
 	if file := os.Getenv("RW_HEATMAPS_FILE"); file != "" {
@@ -147,9 +156,10 @@ func TestFilesForRWHeatmaps(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	puts, half := compared(t, 3, 1.5), heatmapped(2, 1, "one")
+	puts, half, large := compared(t, 3, 1.5), heatmapped(2, 1, "one"), heatmapped(2, 1, "one").Suite
+	large.Spec.Rounds = 63
 	half.Suite.Status.Results[1].Operations = half.Suite.Status.Results[1].Operations[:1]
-	for name, d := range map[string]*Document{"only puts were kept": half, "a run": OfRun(failedRun(), nil), "two targets": heatmapped(2, 1, "a", "b"), "puts": puts, "a search": searched(t)} {
+	for name, d := range map[string]*Document{"more than 250 runs": OfSuite(large, nil), "only puts were kept": half, "a run": OfRun(failedRun(), nil), "two targets": heatmapped(2, 1, "a", "b"), "puts": puts, "a search": searched(t)} {
 		if name == "puts" {
 			d.Suite.Spec.Targets = d.Suite.Spec.Targets[:1]
 		}

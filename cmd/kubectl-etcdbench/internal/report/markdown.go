@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/render"
@@ -15,13 +16,25 @@ const maxMarkdown = 60 << 10
 // lastLine is room for the line about what is left out.
 const lastLine = 200
 
-// Markdown writes the page for a pull request, without plots and without the details of single runs.
+// Markdown writes the page for a pull request, without plots and without the details of single runs. If a suite compares
+// targets, these and the comparisons come first.
 func (p Page) Markdown() []byte {
 	var out strings.Builder
 	fmt.Fprintf(&out, "## %s %s\n\n%s\n\n", p.State.emoji(), escape(p.Verdict), paragraph(p.Title))
 	out.WriteString(sectionMarkdown(Section{Title: "The numbers of all runs", Blocks: p.Lead}))
-	for _, t := range p.Tiles {
-		fmt.Fprintf(&out, "- **%s**: %s\n", escape(t.Name), escape(strings.TrimSpace(t.Value+" "+t.Note)))
+	facts := func(all []Fact) {
+		for _, f := range all {
+			fmt.Fprintf(&out, "- **%s**: %s\n", escape(f.Name), escape(f.Value))
+		}
+	}
+	sections := p.Sections
+	if facts(p.Facts[:p.compared]); p.compared == 0 {
+		for _, t := range p.Tiles {
+			facts([]Fact{{t.Name, strings.TrimSpace(t.Value + " " + t.Note)}})
+		}
+	} else if at := slices.IndexFunc(sections, func(s Section) bool { return s.ID == comparisonsID }); at >= 0 {
+		out.WriteString(sectionMarkdown(sections[at]))
+		sections = slices.Delete(slices.Clone(sections), at, at+1)
 	}
 	out.WriteString("\n")
 	for _, why := range p.Why {
@@ -36,11 +49,9 @@ func (p Page) Markdown() []byte {
 			out.WriteString(blockMarkdown(b))
 		}
 	}
-	for _, f := range p.Facts {
-		fmt.Fprintf(&out, "- **%s**: %s\n", escape(f.Name), escape(f.Value))
-	}
+	facts(p.Facts[p.compared:])
 	left := 0
-	for _, s := range p.Sections {
+	for _, s := range sections {
 		section := sectionMarkdown(s)
 		if s.Folded || section == "" {
 			continue

@@ -42,7 +42,9 @@ type Page struct {
 	Objectives []render.Block
 	// Client is what decides whether the numbers can be used; nil if that is not known.
 	Client *Judgement
-	Facts  []Fact
+	// Facts begin with the targets that a suite compares, of which there are as many as compared.
+	Facts    []Fact
+	compared int
 	// Sections are the parts. Those of single runs are folded, and are left out first.
 	Sections []Section
 	// Manifest is what was run, as YAML. Several runs have several documents.

@@ -36,6 +36,15 @@ func TestPerfdashOfADocument(t *testing.T) {
 			t.Errorf("the cell %s has flushes without its run, or none with it", cell)
 		}
 	}
+	memory := func(i item) bool { return i.Labels["Metric"] == "Memory" && i.Labels["Cell"] == "old" }
+	bytes := []int64{30e6, 0, 50e6}
+	for i, r := range unknown.Suite.Status.Results {
+		unknown.Suite.Status.Results[i].ServerMemoryBytes = bytes[r.Round-1]
+	}
+	// The memory of a round may be unknown.
+	if all := items(unknown); !slices.ContainsFunc(all, memory) || all[slices.IndexFunc(all, memory)].Data["Average"] != 40 {
+		t.Errorf("wanted a memory of 40 MB, found %v", all)
+	}
 	if run := OfRun(measured(t, "one", time.Millisecond).Object, nil); !slices.ContainsFunc(items(run), flushes("")) {
 		t.Error("a run has no flushes")
 	}

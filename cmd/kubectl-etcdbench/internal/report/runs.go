@@ -116,8 +116,7 @@ func unlike(runs []Run) (out []render.Block) {
 		if first.Object.Status.Summary == nil || r.Object.Status.Summary == nil {
 			continue
 		}
-		_, note := compare.Unlike([]v1alpha1.Environment{compare.EnvironmentOf(first.Object)}, []v1alpha1.Environment{compare.EnvironmentOf(r.Object)}, "")
-		if note != "" {
+		if note := compare.UnlikeRuns(first.Object, r.Object); note != "" {
 			named := strings.NewReplacer("the baseline", first.label(), "the candidate", r.label(), "the two sides", first.label()+" and "+r.label())
 			out = append(out, render.Block{Item: true, Text: "Not in the manifests: " + named.Replace(note)})
 		}

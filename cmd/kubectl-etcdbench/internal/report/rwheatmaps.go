@@ -26,25 +26,41 @@ type heatmapRow struct {
 
 type readsAndPuts struct{ reads, puts float64 }
 
-// RWHeatmaps writes a suite of mixed reads and puts as the CSV file of etcd's tools/rw-heatmaps. Its reader wants the
-// parameters in the first line after the header, and then one line for each point, by value size and then by
-// connections. It ignores the comments of these lines.
-func RWHeatmaps(d *Document) ([]byte, error) {
-	s := d.Suite
+// CheckRWHeatmaps returns why a suite has no file of rw-heatmaps, nil if it has one. It needs no results. s is nil for a run.
+func CheckRWHeatmaps(s *v1alpha1.EtcdBenchmarkSuite) error {
 	if s == nil || s.Spec.Search != nil {
-		return nil, errors.New("rw-heatmaps: wanted a suite with loads, of workloads of type Mixed; use -o csv for other results")
+		return errors.New("rw-heatmaps: wanted a suite with loads, of workloads of type Mixed; use -o csv for other results")
 	}
 	if n := len(s.Spec.Targets); n != 1 {
-		return nil, fmt.Errorf("rw-heatmaps: wanted a suite with one target, found %d: a file has one; the page (-o html) shows the change between two", n)
+		return fmt.Errorf("rw-heatmaps: wanted a suite with one target, found %d: a file has one; the page (-o html) shows the change between two", n)
+	}
+	for _, c := range suite.Cells(s) {
+		switch mixed := c.Workload.Workload.Mixed; {
+		case mixed == nil:
+			return fmt.Errorf("rw-heatmaps: wanted workloads of type Mixed, found %s in the cell %s: use -o csv", c.Workload.Workload.Type, c.Name)
+		case hasBoth(mixed) && suite.KeptOperations(s) < 2:
+			return fmt.Errorf("rw-heatmaps: wanted at most 250 runs, found %d: a larger suite keeps only reads or only puts; lower rounds or split it", len(suite.Plan(s)))
+		}
+	}
+	return nil
+}
+
+// RWHeatmaps writes a suite of mixed reads and puts as the CSV file of etcd's tools/rw-heatmaps. Its reader wants the
+// parameters in the first line after the header, and then one line for each point, by value size and then by
+// connections. It ignores the comments of these lines. A point without a result has no line: a rate of 0 would be drawn.
+func RWHeatmaps(d *Document) ([]byte, error) {
+	s := d.Suite
+	if err := CheckRWHeatmaps(s); err != nil {
+		return nil, err
 	}
 	var rows []heatmapRow
 	for _, c := range suite.Cells(s) {
-		if c.Workload.Workload.Mixed == nil {
-			return nil, fmt.Errorf("rw-heatmaps: wanted workloads of type Mixed, found %s in the cell %s: use -o csv", c.Workload.Workload.Type, c.Name)
+		row, known := heatmapRowOf(s, c)
+		if !known {
+			continue
 		}
-		row := heatmapRowOf(s, c)
-		if rows = append(rows, row); lacksOperation(row, c.Workload.Workload.Mixed.ReadPercent) {
-			return nil, fmt.Errorf("rw-heatmaps: wanted reads and puts of the cell %s, found only one of them: a suite of more than 250 runs keeps no more; lower rounds or split it", c.Name)
+		if rows = append(rows, row); hasBoth(c.Workload.Workload.Mixed) && lacksOperation(row) {
+			return nil, fmt.Errorf("rw-heatmaps: wanted reads and puts of the cell %s, found only one of them: use -o csv", c.Name)
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b heatmapRow) int {
@@ -77,22 +93,26 @@ func writeHeatmapRows(rows []heatmapRow, rounds int, parameters string) ([]byte,
 	return out.Bytes(), nil
 }
 
-// lacksOperation reports whether a mixture has no reads or no puts in any round, but has the other.
-func lacksOperation(row heatmapRow, readPercent int32) bool {
+// hasBoth reports whether a mixture has reads and puts.
+func hasBoth(m *spec.Mixed) bool { return m.ReadPercent > 0 && m.ReadPercent < 100 }
+
+// lacksOperation reports whether a point has no reads or no puts in any round.
+func lacksOperation(row heatmapRow) bool {
 	var sum readsAndPuts
 	for _, v := range row.rates {
 		sum.reads, sum.puts = sum.reads+v.reads, sum.puts+v.puts
 	}
-	return readPercent > 0 && readPercent < 100 && (sum.reads == 0) != (sum.puts == 0)
+	return sum.reads == 0 || sum.puts == 0
 }
 
 // mostReads stands for a ratio without a put.
 const mostReads = 1000
 
 // heatmapRowOf has all rounds of a cell. A round without a result has the mean of the others, as the reader takes the mean of all.
-func heatmapRowOf(s *v1alpha1.EtcdBenchmarkSuite, c suite.Cell) heatmapRow {
+// known is false if no round has a result.
+func heatmapRowOf(s *v1alpha1.EtcdBenchmarkSuite, c suite.Cell) (row heatmapRow, known bool) {
 	mixed := c.Workload.Workload.Mixed
-	row := heatmapRow{ratio: mostReads, connections: int64(c.Load.Load.Connections), valueLength: int64(mixed.Values.SizeBytes)}
+	row = heatmapRow{ratio: mostReads, connections: int64(c.Load.Load.Connections), valueLength: int64(mixed.Values.SizeBytes)}
 	if puts := 100 - mixed.ReadPercent; puts > 0 {
 		row.ratio = float64(mixed.ReadPercent) / float64(puts)
 	}
@@ -111,13 +131,12 @@ func heatmapRowOf(s *v1alpha1.EtcdBenchmarkSuite, c suite.Cell) heatmapRow {
 		sum.reads, sum.puts = sum.reads+v.reads, sum.puts+v.puts
 		row.rates = append(row.rates, v)
 	}
-	if known := float64(len(row.rates) - len(missing)); known > 0 {
-		for _, i := range missing {
-			row.rates[i] = readsAndPuts{sum.reads / known, sum.puts / known}
-		}
+	measured := float64(len(row.rates) - len(missing))
+	for _, i := range missing {
+		row.rates[i] = readsAndPuts{sum.reads / measured, sum.puts / measured}
 	}
 	row.comment = strings.Join(comments, "; ")
-	return row
+	return row, measured > 0
 }
 
 // rateOf is the throughput of an operation.

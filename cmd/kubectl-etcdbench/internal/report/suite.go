@@ -16,6 +16,9 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/verdict"
 )
 
+// comparisonsID is the ID of the section of comparisons.
+const comparisonsID = "comparisons"
+
 // suitePage is the page of a suite, with its runs that are known.
 func suitePage(d *Document) Page {
 	s := d.Suite
@@ -24,14 +27,15 @@ func suitePage(d *Document) Page {
 		Manifest: suiteManifest(s), Repeat: d.repeatSuite(),
 	}
 	p.State, p.Verdict, p.Why = verdictOfSuite(s)
-	p.Facts = suiteFacts(d)
+	targets := comparedTargets(d)
+	p.Facts, p.compared = append(targets, suiteFacts(d)...), len(targets)
 	blocks := render.SuiteBlocks(s)
 	p.Tiles, p.Client = tilesOfSuite(s), countedRuns(s, slices.DeleteFunc(of(blocks, render.PartWarnings), func(b render.Block) bool { return slices.Contains(p.Why, b.Text+".") }))
 	cells, equal := cellPlots(s)
 	overClients, flat := clientPlots(d)
 	p.add(
 		Section{ID: "problems", Title: "Runs with a problem", Blocks: of(blocks, render.PartProblems)},
-		Section{ID: "comparisons", Title: "Comparisons", Plots: comparisonPlots(d), Blocks: comparisonBlocks(s, blocks)},
+		Section{ID: comparisonsID, Title: "Comparisons", Plots: comparisonPlots(d), Blocks: comparisonBlocks(s, blocks)},
 		Section{ID: "results", Title: resultsTitle(s), Blocks: append(of(blocks, render.PartNumbers), equal...), Plots: append(kneePlots(s), cells...)},
 		explained("clients", "Over clients", ofPoints, overClients, append(flat, errorBlocks(d)...)...),
 		explained("best", "The best run of each", ofBest, bestPlots(d)),
@@ -103,7 +107,7 @@ func verdictOfSuite(s *v1alpha1.EtcdBenchmarkSuite) (state State, words string, 
 			why = append(why, "The numbers are those so far.")
 		}
 		return Open, "Not finished", why
-	case finished.Reason == v1alpha1.ReasonInvalidCell:
+	case finished.Reason == v1alpha1.ReasonInvalidCell || finished.Reason == v1alpha1.ReasonRunFailed && len(s.Status.Results) == 0:
 		return Bad, "The suite could not start", why
 	case ending == verdict.Failed:
 		return Bad, "Some runs could not send the load", why
@@ -162,6 +166,43 @@ func suiteFacts(d *Document) (out []Fact) {
 		add("ran", began)
 	}
 	return append(out, environments(d.Runs)...)
+}
+
+// comparedTargets say what each target of a suite that compares them is: its program, or its image and its version.
+func comparedTargets(d *Document) (out []Fact) {
+	s := d.Suite
+	if len(s.Status.Comparisons) == 0 || s.Spec.Compare == nil || s.Spec.Compare.Axis != v1alpha1.AxisTargets {
+		return nil
+	}
+	for _, t := range s.Spec.Targets {
+		what := s.Annotations[v1alpha1.AnnotationProgram+string(t.Name)]
+		if what == "" {
+			if e := t.Target.Ephemeral; e != nil {
+				what = e.Image
+			}
+			for _, f := range environments(runsOf(d, t.Name)) {
+				if f.Name == "stores" {
+					what = strings.TrimPrefix(what+": "+f.Value, ": ")
+				}
+			}
+		}
+		if what != "" {
+			out = append(out, Fact{string(t.Name), what})
+		}
+	}
+	return out
+}
+
+// runsOf are the known runs of a target.
+func runsOf(d *Document, target v1alpha1.EntryName) []Run {
+	targets := map[string]v1alpha1.EntryName{}
+	for _, c := range suite.Cells(d.Suite) {
+		targets[c.Name] = c.Target.Name
+	}
+	return slices.DeleteFunc(slices.Clone(d.Runs), func(r Run) bool {
+		result, _ := resultOf(d.Suite, r.Object.Name)
+		return targets[result.Cell] != target
+	})
 }
 
 func entryNames[T any](all []T, name func(T) v1alpha1.EntryName) string {
