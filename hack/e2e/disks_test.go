@@ -38,5 +38,9 @@ func checkDisks(t *testing.T, ns string) {
 		if pods := b.Status.Pods; len(pods) != 1 || pods[0].Disk == nil || pods[0].Disk.FileSystem == "" || pods[0].Disk.FileSystem == "overlay" {
 			t.Errorf("%s: wanted the disk of the pod, found %+v", name, pods)
 		}
+		// The claim goes with the pod, which stays until the run goes.
+		if err := suite.client.Delete(suite.ctx, b); err != nil {
+			t.Error(err)
+		}
 	}
 }
