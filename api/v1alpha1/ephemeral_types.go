@@ -89,7 +89,7 @@ type MemberSetting string
 // over nodes, and stay off nodes of a control plane unless
 // spec.guard.acknowledgeControlPlane is set.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.storage) || !has(self.storage.emptyDir) || !has(self.storage.emptyDir.medium) || self.storage.emptyDir.medium == ”",message="must be empty: in memory a flush does nothing",fieldPath=".storage.emptyDir.medium"
+// +kubebuilder:validation:XValidation:rule="!has(self.storage) || !has(self.storage.emptyDir) || !has(self.storage.emptyDir.medium) || self.storage.emptyDir.medium != 'Memory'",message="must be empty: in memory a flush does nothing",fieldPath=".storage.emptyDir.medium"
 // +kubebuilder:validation:XValidation:rule="!has(self.storage) || (has(self.storage.volumeClaim) ? [self.storage.volumeClaim.size] : has(self.storage.emptyDir) && has(self.storage.emptyDir.sizeLimit) ? [self.storage.emptyDir.sizeLimit] : []).all(s, !isQuantity(string(s)) || !quantity(string(s)).isLessThan(quantity('600Mi')))",message="a volume must have at least 600Mi: the log takes 256 MB, and as much stays free",fieldPath=".storage"
 type DiskTarget struct {
 	// storage is the volume, not in memory. Absent: an emptyDir.
