@@ -213,8 +213,8 @@ const (
 	part
 	// task: it is a sequence of requests that is due together with others.
 	task
-	// constant: it is the inner operation of each request, also of one without a success.
-	constant
+	// unconditional: every request of the outer operation has it, also a request that fails.
+	unconditional
 )
 
 // operations has every operation once, in the order of Index.
@@ -248,7 +248,7 @@ var operations = [...]struct {
 	{operation: OperationListBy10000},
 	{operation: OperationFetch, traits: task},
 	{operation: OperationAppend, inner: OperationFlush},
-	{operation: OperationFlush, traits: event | constant},
+	{operation: OperationFlush, traits: event | unconditional},
 }
 
 // Operations is the number of operations.
@@ -289,9 +289,9 @@ func (o Operation) IsPart() bool { return o.has(part) }
 // IsTask reports whether each is a sequence of requests that is due together with others.
 func (o Operation) IsTask() bool { return o.has(task) }
 
-// IsConstant reports whether it is the inner operation of each request, also of one without a success: each entry needs a
-// flush. A hand-off is none, because only a winner has one.
-func (o Operation) IsConstant() bool { return o.has(constant) }
+// IsUnconditional reports whether every request of the outer operation has this inner one, also a request that fails. Each
+// entry needs a flush; only the winner of a lock has a hand-off.
+func (o Operation) IsUnconditional() bool { return o.has(unconditional) }
 
 // IsAgreed reports whether each is one request that the members agree on, such as a put.
 func (o Operation) IsAgreed() bool { return o.has(agreed) }

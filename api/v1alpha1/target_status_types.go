@@ -23,8 +23,8 @@ type TargetStatus struct {
 	// +optional
 	NotReady int32 `json:"notReady,omitempty"`
 
-	// classUnread is the same as that of status.ephemeral, for the volumes of
-	// target.disk.
+	// classUnread means that the operator may not read the storage class of
+	// target.disk: volumes of the client pods may be left.
 	//
 	// +optional
 	ClassUnread bool `json:"classUnread,omitempty"`

@@ -78,7 +78,7 @@ func (r *recorder) record(n int, operation spec.Operation, o requestOutcome) {
 	s.waited(c, &o)
 	if !o.response.Succeeded() {
 		c.fail(o.response.Code, o.response.Received-o.due, 1)
-		if inner := s.constant(operation); inner != nil {
+		if inner := s.unconditional(operation); inner != nil {
 			inner.fail(o.response.Code, o.response.Received-o.response.Sent, 1)
 		}
 		c.Examples.Add(o.response.Code, o.response.Detail)
@@ -155,10 +155,10 @@ func (s *shard) inner(operation spec.Operation, o *requestOutcome) {
 	}
 }
 
-// constant returns the counts of the inner operation that each request of an operation has; nil if there is none.
-func (s *shard) constant(operation spec.Operation) *operationCounts {
+// unconditional returns the counts of the inner operation that every request of an operation has; nil if there is none.
+func (s *shard) unconditional(operation spec.Operation) *operationCounts {
 	inner := operation.Inner()
-	if !inner.IsConstant() {
+	if !inner.IsUnconditional() {
 		return nil
 	}
 	return &s.counts[inner.Index()]
@@ -261,7 +261,7 @@ func (r *recorder) cutOff(n int, operation spec.Operation, o requestOutcome, at 
 	c := &s.counts[operation.Index()]
 	s.waited(c, &o)
 	c.Censored.Record(int64(at - o.due))
-	if inner := s.constant(operation); inner != nil {
+	if inner := s.unconditional(operation); inner != nil {
 		inner.Censored.Record(int64(at - o.response.Sent))
 	}
 	s.timeline.Await(o.due.Sub(o.start), at.Sub(o.start), 1)
@@ -273,7 +273,7 @@ func (r *recorder) censor(requests uint64, operation spec.Operation, start, due,
 	defer s.mutex.Unlock()
 	s.counts[operation.Index()].Censored.RecordAlike(int64(at-due), requests)
 	// Nothing is known about the time of an inner operation that did not begin.
-	if inner := s.constant(operation); inner != nil {
+	if inner := s.unconditional(operation); inner != nil {
 		inner.Censored.RecordAlike(0, requests)
 	}
 	s.timeline.Await(due.Sub(start), at.Sub(start), requests)

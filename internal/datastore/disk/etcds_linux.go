@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// etcdsBeside names the processes with open files of etcd's data on the disk of a path, and those of which that is not known. A
-// process in a container, such as a client pod, sees only the processes of its own container.
+// etcdsBeside names the processes that have data of an etcd open on the disk of a path, or that may have. It sees only the
+// processes of its own container.
 func etcdsBeside(path string) (found []string) {
 	own, err := diskOf(path)
 	if err != nil {
@@ -32,7 +32,7 @@ func etcdsBeside(path string) (found []string) {
 	return found
 }
 
-// isNamedLikeEtcd: k3s has an etcd inside.
+// isNamedLikeEtcd reports whether a process has the name of etcd, or of k3s, which runs an etcd inside.
 func isNamedLikeEtcd(process string) bool {
 	comm, err := os.ReadFile(filepath.Join(process, "comm"))
 	name := strings.TrimSpace(string(comm))

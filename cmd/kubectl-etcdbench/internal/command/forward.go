@@ -1,13 +1,13 @@
 package command
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -96,8 +96,10 @@ func forwardPod(ctx context.Context, config *rest.Config, api *corev1client.Core
 	}
 	// API servers before 1.31 know only SPDY.
 	dialer := portforward.NewFallbackDialer(websocket, spdy.NewDialer(upgrader, &http.Client{Transport: transport}, http.MethodPost, url), func(error) bool { return true })
-	ready, problems := make(chan struct{}), &bytes.Buffer{}
-	forwarder, err := portforward.NewOnAddresses(dialer, []string{"127.0.0.1"}, []string{fmt.Sprintf("0:%d", port)}, ctx.Done(), ready, nil, problems)
+	ready := make(chan struct{})
+	// What a pod refuses is a finding. The library would also write it to the terminal.
+	silent := logr.NewContext(ctx, logr.Discard())
+	forwarder, err := portforward.NewOnAddressesWithContext(silent, dialer, []string{"127.0.0.1"}, []string{fmt.Sprintf("0:%d", port)}, ready, nil, nil)
 	if err != nil {
 		return "", err
 	}

@@ -42,7 +42,7 @@ type Page struct {
 	Objectives []render.Block
 	// Client is what decides whether the numbers can be used; nil if that is not known.
 	Client *Judgement
-	// Facts begin with the targets that a suite compares, of which there are as many as compared.
+	// Facts are what is known of the runs. The first facts, as many as compared, describe the targets that a suite compares.
 	Facts    []Fact
 	compared int
 	// Sections are the parts. Those of single runs are folded, and are left out first.
