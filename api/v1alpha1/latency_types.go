@@ -73,7 +73,8 @@ type LatencySummary struct {
 	Thin []spec.Statistic `json:"thin,omitempty"`
 
 	// errorBoundPerMillion is the greatest relative error of a percentile, in parts
-	// per million.
+	// per million. 0: the percentiles are not known, because they did not fit into
+	// the termination messages of client pods.
 	//
 	// +optional
 	ErrorBoundPerMillion int32 `json:"errorBoundPerMillion"`

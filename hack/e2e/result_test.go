@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"google.golang.org/grpc/codes"
@@ -99,10 +100,18 @@ func requireOrderedPercentiles(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 		isEvent := o.Operation.IsEvent()
 		// Requests that were cut off, or never sent, count with the time that they had waited.
 		requireOrdered(t, b.Name+": latency of "+string(o.Operation), o.Latency, o.Succeeded+o.Censored, !isEvent)
-		if !isEvent {
+		if !isEvent && !saysMissing(b, "service time") {
 			requireOrdered(t, b.Name+": service time of "+string(o.Operation), o.ServiceTime, o.Succeeded, true)
 		}
 	}
+}
+
+// saysMissing reports whether a run warns that a part of its result did not fit into a termination message. On a busy machine,
+// durations spread over more buckets, which need more room.
+func saysMissing(b *v1alpha1.EtcdBenchmark, part string) bool {
+	return slices.ContainsFunc(b.Status.Summary.Warnings, func(w string) bool {
+		return strings.Contains(w, "did not fit into the termination messages") && strings.Contains(w, part)
+	})
 }
 
 func requireOrdered(t *testing.T, what string, l *v1alpha1.LatencySummary, count int64, overZero bool) {
