@@ -119,10 +119,13 @@ type Load struct {
 	Seed int64 `json:"seed"`
 }
 
-// For returns the load of a workload: a Fetch measures one process for each client.
+// For returns the load of a workload: a Fetch measures one process for each client, and Observe sends one request per second.
 func (l Load) For(w Workload) Load {
 	if w.Fetch != nil {
 		l.Requests = new(int64(l.Clients))
+	}
+	if w.Type == WorkloadObserve {
+		l.Rate = &Rate{PerSecond: 1, Arrival: ArrivalConstant}
 	}
 	return l
 }

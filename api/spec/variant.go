@@ -31,6 +31,7 @@ const (
 	VariantFetchFlat          Variant = "Fetch Flat"
 	VariantFetchTree          Variant = "Fetch Tree"
 	VariantAppend             Variant = "Append"
+	VariantObserve            Variant = "Observe"
 )
 
 // Variants returns all variants.
@@ -39,7 +40,7 @@ func Variants() []Variant {
 		VariantPut, VariantRangeWhole, VariantRangePages, VariantRangeStream, VariantMixed, VariantMixedInTransaction,
 		VariantDelete, VariantTxnPuts, VariantTxnCompareAndSwap, VariantSTM, VariantLock, VariantElection,
 		VariantLeaseGrant, VariantLeaseKeepAlive, VariantLeaseRevoke, VariantWatch, VariantWatchGet, VariantKubernetes,
-		VariantFetchFragmented, VariantFetchBlob, VariantFetchFlat, VariantFetchTree, VariantAppend,
+		VariantFetchFragmented, VariantFetchBlob, VariantFetchFlat, VariantFetchTree, VariantAppend, VariantObserve,
 	}
 }
 

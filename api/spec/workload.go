@@ -2,7 +2,7 @@ package spec
 
 // WorkloadType is what one request does.
 //
-// +kubebuilder:validation:Enum=Put;Range;Mixed;Delete;Txn;STM;Lock;Election;Lease;Watch;WatchGet;Kubernetes;Fetch;Append
+// +kubebuilder:validation:Enum=Put;Range;Mixed;Delete;Txn;STM;Lock;Election;Lease;Watch;WatchGet;Kubernetes;Fetch;Append;Observe
 type WorkloadType string
 
 // The workloads.
@@ -35,11 +35,13 @@ const (
 	WorkloadFetch WorkloadType = "Fetch"
 	// WorkloadAppend appends one entry to a write-ahead log with each request.
 	WorkloadAppend WorkloadType = "Append"
+	// WorkloadObserve asks one member for its status with each request.
+	WorkloadObserve WorkloadType = "Observe"
 )
 
-// Workload is a union: type, and the field of that name.
+// Workload is a union: type, and the field of that name. Observe has no field.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.put) == (self.type == 'Put') && has(self.range) == (self.type == 'Range') && has(self.mixed) == (self.type == 'Mixed') && has(self.delete) == (self.type == 'Delete') && has(self.txn) == (self.type == 'Txn') && has(self.stm) == (self.type == 'STM') && has(self.lock) == (self.type == 'Lock') && has(self.election) == (self.type == 'Election') && has(self.lease) == (self.type == 'Lease') && has(self.watch) == (self.type == 'Watch') && has(self.watchGet) == (self.type == 'WatchGet') && has(self.kubernetes) == (self.type == 'Kubernetes') && has(self.fetch) == (self.type == 'Fetch') && has(self.append) == (self.type == 'Append')",messageExpression="'type ' + self.type + ' needs the field ' + (self.type == 'STM' ? 'stm' : self.type == 'WatchGet' ? 'watchGet' : self.type.lowerAscii()) + ' and no other: set it, and remove the fields of other types'"
+// +kubebuilder:validation:XValidation:rule="has(self.put) == (self.type == 'Put') && has(self.range) == (self.type == 'Range') && has(self.mixed) == (self.type == 'Mixed') && has(self.delete) == (self.type == 'Delete') && has(self.txn) == (self.type == 'Txn') && has(self.stm) == (self.type == 'STM') && has(self.lock) == (self.type == 'Lock') && has(self.election) == (self.type == 'Election') && has(self.lease) == (self.type == 'Lease') && has(self.watch) == (self.type == 'Watch') && has(self.watchGet) == (self.type == 'WatchGet') && has(self.kubernetes) == (self.type == 'Kubernetes') && has(self.fetch) == (self.type == 'Fetch') && has(self.append) == (self.type == 'Append')",messageExpression="'type ' + self.type + (self.type == 'Observe' ? ' needs no field: remove it' : ' needs the field ' + (self.type == 'STM' ? 'stm' : self.type == 'WatchGet' ? 'watchGet' : self.type.lowerAscii()) + ' and no other: set it, and remove the fields of other types')"
 // +union
 type Workload struct {
 	// type is what each request does:
@@ -57,6 +59,8 @@ type Workload struct {
 	// - Kubernetes: sends one request of an API server.
 	// - Fetch: starts a process that reads its parameters.
 	// - Append: appends an entry to a write-ahead log on a disk.
+	// - Observe: asks a member for its status, once a second, and writes nothing.
+	//   The run says what is wrong with the members, as kubectl etcdbench doctor.
 	//
 	// +required
 	// +unionDiscriminator
@@ -136,7 +140,7 @@ type Workload struct {
 // Operation is a kind of request that is measured, or an event that follows
 // from one.
 //
-// +kubebuilder:validation:Enum=Put;Range;Delete;Txn;CompareAndSwap;STM;LockAcquire;LockRelease;LockHandOff;ElectionCampaign;ElectionResign;ElectionHandOff;LeaseGrant;LeaseKeepAlive;LeaseRevoke;WatchEvent;WatchDelivery;OptimisticPut;OptimisticDelete;ListBy500;ListBy10000;Fetch;Append;Flush
+// +kubebuilder:validation:Enum=Put;Range;Delete;Txn;CompareAndSwap;STM;LockAcquire;LockRelease;LockHandOff;ElectionCampaign;ElectionResign;ElectionHandOff;LeaseGrant;LeaseKeepAlive;LeaseRevoke;WatchEvent;WatchDelivery;OptimisticPut;OptimisticDelete;ListBy500;ListBy10000;Fetch;Append;Flush;Status
 type Operation string
 
 // The operations.
@@ -199,6 +203,8 @@ const (
 	OperationAppend Operation = "Append"
 	// OperationFlush is the fdatasync of an Append alone.
 	OperationFlush Operation = "Flush"
+	// OperationStatus asks a member for its status.
+	OperationStatus Operation = "Status"
 )
 
 // trait is how an operation differs from a read that is a whole request.
@@ -249,6 +255,7 @@ var operations = [...]struct {
 	{operation: OperationFetch, traits: task},
 	{operation: OperationAppend, inner: OperationFlush},
 	{operation: OperationFlush, traits: event | unconditional},
+	{operation: OperationStatus},
 }
 
 // Operations is the number of operations.

@@ -1,6 +1,10 @@
 package v1alpha1
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+)
 
 // Labels, finalizer and limits of the objects that belong to a run.
 const (
@@ -67,6 +71,9 @@ func (b *EtcdBenchmark) KeyPrefix() string {
 	}
 	return "etcdbench/" + b.UID8() + "/"
 }
+
+// OnlyObserves reports whether the run looks at its target and writes nothing.
+func (b *EtcdBenchmark) OnlyObserves() bool { return b.Spec.Workload.Type == spec.WorkloadObserve }
 
 // LoadJobName returns the name of the run's load Job.
 func (b *EtcdBenchmark) LoadJobName() string { return b.childName("") }

@@ -69,7 +69,7 @@ func checkStore(b *v1alpha1.EtcdBenchmark) error {
 // lockOf returns how a run uses the lock of its target: a run that allows others does not wait, and a target of its own
 // needs none.
 func lockOf(b *v1alpha1.EtcdBenchmark) *plan.Lock {
-	if b.Spec.Target.IsOwn() {
+	if b.Spec.Target.IsOwn() || b.OnlyObserves() {
 		return nil
 	}
 	if b.Spec.Target.ConcurrentRuns == v1alpha1.ConcurrentRunsAllow {

@@ -35,7 +35,12 @@ var stores = map[spec.Datastore]struct {
 
 // New returns the driver of the plan's store for the pod with this index. The caller has validated the plan. New opens
 // no connection and reads no file.
-func New(p plan.Plan, index int) load.Driver { return stores[p.Target.Datastore].driver(p, index) }
+func New(p plan.Plan, index int) load.Driver {
+	if p.Workload.Type == spec.WorkloadObserve {
+		return etcd.NewObserving(p)
+	}
+	return stores[p.Target.Datastore].driver(p, index)
+}
 
 // Leftovers returns what runs have left in a target with keys: an etcd or a kine if its store is not named. It connects to
 // nothing yet.

@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"cmp"
-	"slices"
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -66,44 +65,20 @@ const (
 	LeasesExpired   Gauge = "leasesExpired"
 )
 
-// Finding is one thing that is wrong.
-type Finding struct {
-	// Kind names it, for example SlowFlush.
-	Kind string `json:"kind"`
-	// Members are those that have it, by name; empty if it is one of the cluster.
-	Members []string `json:"members,omitempty"`
-	// Message says what was found, with the number. Limit is what is usual, Source where that is written, Do what to do.
-	Message string `json:"message"`
-	Limit   string `json:"limit"`
-	Source  string `json:"source"`
-	Do      string `json:"do"`
-	rank    int
-}
-
-// Undecided is a check that a member's numbers do not decide.
-type Undecided struct {
-	Kind   string `json:"kind"`
-	Member string `json:"member"`
-	// Why says what was found, and Needs what would decide it.
-	Why   string `json:"why"`
-	Needs string `json:"needs"`
-}
-
-// Diagnosis is what is wrong, the most important first.
-type Diagnosis struct {
-	Findings  []Finding   `json:"findings"`
-	Undecided []Undecided `json:"undecided"`
-	// Looked are the kinds that were looked for.
-	Looked []string `json:"looked"`
-}
+// What a diagnosis has.
+type (
+	Diagnosis = results.Diagnosis
+	Finding   = results.Finding
+	Undecided = results.Undecided
+)
 
 // Diagnose compares a cluster with the limits of etcd's documentation.
 func Diagnose(c Cluster) Diagnosis {
 	d := Diagnosis{Findings: []Finding{}, Undecided: []Undecided{}}
-	for rank, check := range checks {
+	for _, check := range checks {
 		found, undecided := check.look(c)
 		for _, f := range found {
-			f.Kind, f.Limit, f.Source, f.rank = check.kind, check.limit, check.source, rank
+			f.Kind, f.Limit, f.Source = check.kind, check.limit, check.source
 			f.Do = cmp.Or(f.Do, check.do)
 			d.Findings = append(d.Findings, f)
 		}
@@ -113,8 +88,17 @@ func Diagnose(c Cluster) Diagnosis {
 		}
 		d.Looked = append(d.Looked, check.kind)
 	}
-	slices.SortStableFunc(d.Findings, func(a, b Finding) int { return cmp.Compare(a.rank, b.rank) })
 	return d
+}
+
+// LimitOf returns what is usual for a kind of finding.
+func LimitOf(kind string) string {
+	for _, c := range checks {
+		if c.kind == kind {
+			return c.limit
+		}
+	}
+	return ""
 }
 
 // check looks for one kind of fault.

@@ -65,7 +65,7 @@ func isAdmitted(run *v1alpha1.EtcdBenchmark) bool {
 }
 
 func allowsOthers(run *v1alpha1.EtcdBenchmark) bool {
-	return run.Spec.Target.ConcurrentRuns == v1alpha1.ConcurrentRunsAllow
+	return run.Spec.Target.ConcurrentRuns == v1alpha1.ConcurrentRunsAllow || run.OnlyObserves()
 }
 
 // usesLock reports whether the pods of a run write only when it holds the lock of its target. A target of its own needs none.
@@ -87,7 +87,7 @@ func queuesFor(run *v1alpha1.EtcdBenchmark, cause v1alpha1.QueueCause) bool {
 // InQueue reports whether other runs may have to wait for this one: it has not ended, or its keys may not be deleted
 // yet. A run that waits for the limit of its namespace delays no other run.
 func InQueue(run *v1alpha1.EtcdBenchmark) bool {
-	return !run.HasFinished() && !WaitsForLimit(run) || isDeletingKeys(run)
+	return !run.OnlyObserves() && !run.HasFinished() && !WaitsForLimit(run) || isDeletingKeys(run)
 }
 
 func isDeletingKeys(run *v1alpha1.EtcdBenchmark) bool {

@@ -96,8 +96,8 @@ func (c *client) prepare(op workload.Operation) {
 		c.request.Lease = op.Lease
 	case workload.OnObject:
 		c.prepareObject(op)
-	case workload.OnName:
-		// The client's connection knows the name.
+	case workload.OnName, workload.OnMember:
+		// The client's connection knows it.
 	case workload.OnLog:
 		c.request.Value = c.valueOf(op)
 	case workload.OnFolder:

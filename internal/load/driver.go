@@ -12,7 +12,7 @@ import (
 )
 
 // Driver connects one client pod to the target of one run over one transport. A driver may also implement Locker,
-// Observer, Prober, Breaker, Sampler and Disturber, which only some stores support. Errors are an *Error if the cause is known.
+// Observer, Prober, Breaker, Sampler, Diagnoser and Disturber, which only some stores support. Errors are an *Error if the cause is known.
 // Every method except Close returns soon after its context ends. Connect, Sign, View, Sample and Requests may be called at any
 // time, Disturb once at a time for each disturbance of the plan, and one of Look, Lock and Unlock at a time. All other methods
 // are called by one goroutine at a time.
@@ -110,6 +110,12 @@ type Sampler interface {
 	// Sample returns the members' current metrics by the ID in results.Member. If a member does not answer, its sample holds
 	// the problem.
 	Sample(ctx context.Context) map[string]members.Sample
+}
+
+// Diagnoser is a Driver that finds out what is wrong with its target without a load.
+type Diagnoser interface {
+	// Diagnose takes this long. Its error is that of a target that cannot be looked at, or the context's.
+	Diagnose(ctx context.Context, length time.Duration) (*results.Diagnosis, error)
 }
 
 // Pinger is a Driver that can measure the network to each member, without a request to the datastore.

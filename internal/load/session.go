@@ -98,6 +98,8 @@ type Session struct {
 	matcher  *eventMatcher
 	replays  *replays
 	endWatch context.CancelFunc
+	// diagnosed receives the diagnosis; nil if there is none.
+	diagnosed chan diagnosis
 	// engine is set once the load has begun.
 	engine atomic.Pointer[engine]
 }

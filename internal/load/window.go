@@ -127,6 +127,9 @@ func (s *Session) load(ctx context.Context, startAt time.Time, clients []*client
 	s.closeWindow(e)
 	s.state.enter(results.StageDraining)
 	e.drain(ctx, done, s.plan.DrainLimit(), abort)
+	if derr := s.awaitDiagnosis(); err == nil {
+		err = derr
+	}
 	s.awaitEvents(ctx, s.plan.Load.RequestTimeout())
 	s.closeWindow(e)
 	if err == nil {
@@ -149,6 +152,7 @@ func (s *Session) awaitWindow(ctx context.Context, e *engine, done <-chan struct
 		s.state.enter(results.StageMeasuring)
 		if s.part.Index == 0 {
 			s.sampler.begin(ctx)
+			s.beginDiagnosis(ctx)
 			s.disturber.begin(ctx, e.measured, &s.permit)
 		}
 		if s.plan.Load.Requests != nil {

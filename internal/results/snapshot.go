@@ -334,6 +334,8 @@ type Target struct {
 	Changes []Change
 	// Unobserved has a reason for each aspect that was not observed well enough to detect a change.
 	Unobserved map[Aspect]string
+	// Diagnosis is what is wrong with the target; nil if the run did not look for it.
+	Diagnosis *Diagnosis
 }
 
 // Disk is what the folder of a client pod lies on.

@@ -38,12 +38,12 @@ func notJudged(got, message string) verdict {
 //
 // An objective that the numbers do not decide is Unknown, for example a percentile that is only a lower bound, or a
 // result without the part of a pod. A run that did not complete its load can miss, but cannot pass. reason is how the
-// run ended.
+// run ended. The checks of a run that only observes come before its objectives.
 func Judge(b *v1alpha1.EtcdBenchmark, s *results.Summary, reason string) ([]v1alpha1.ObjectiveStatus, *metav1.Condition) {
-	if len(b.Resolved().Objectives) == 0 {
+	out := diagnosed(b, s)
+	if len(b.Resolved().Objectives) == 0 && out == nil {
 		return nil, nil
 	}
-	out := make([]v1alpha1.ObjectiveStatus, 0, len(b.Resolved().Objectives))
 	var clients *v1alpha1.Validity
 	if s != nil {
 		clients = Clients(b, *s)

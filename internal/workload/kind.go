@@ -148,6 +148,7 @@ var kinds = map[spec.WorkloadType]func(spec.Workload) kind{
 	spec.WorkloadKubernetes: newKubernetes,
 	spec.WorkloadFetch:      newFetch,
 	spec.WorkloadAppend:     newAppend,
+	spec.WorkloadObserve:    newObserve,
 }
 
 // Types returns all types of workloads, sorted.

@@ -34,6 +34,8 @@ const (
 	OnFolder
 	// OnLog is the log of the client, which has no keys.
 	OnLog
+	// OnMember is a member, which the client's connection chooses.
+	OnMember
 )
 
 // Operation is the work of one request. It can be a step of a sequence, see Next.

@@ -63,25 +63,27 @@ type checkup struct {
 func Checkup(ctx context.Context, t plan.Target, length time.Duration) (doctor.Cluster, error) {
 	p := plan.Plan{Target: t}
 	p.Target.Members, p.Target.MemberIndex, p.Load.Transport = spec.MembersAll, nil, spec.TransportClient
-	n := len(t.Endpoints)
-	c := &checkup{Driver: New(p, 0), at: make([]members.Sample, n), ids: make([]uint64, n), clusters: make([]uint64, n)}
+	c := newCheckup(p)
 	defer c.Close()
-	if _, err := c.secrets(); err != nil {
-		return doctor.Cluster{}, err
-	}
-	found := doctor.Cluster{Members: make([]doctor.Member, n), Length: length}
-	errs := c.each(func(i int) (err error) {
-		found.Members[i], err = c.first(ctx, i)
-		return err
-	})
-	if err := cmp.Or(c.refusal(errs), c.oneCluster(found)); err != nil {
+	return c.examine(ctx, length)
+}
+
+func newCheckup(p plan.Plan) *checkup {
+	n := len(p.Target.Endpoints)
+	return &checkup{Driver: New(p, 0), at: make([]members.Sample, n), ids: make([]uint64, n), clusters: make([]uint64, n)}
+}
+
+// examine looks twice, this long apart.
+func (c *checkup) examine(ctx context.Context, length time.Duration) (doctor.Cluster, error) {
+	found, err := c.firstLook(ctx)
+	if err != nil {
 		return found, err
 	}
-	c.nameAll(ctx, &found)
+	found.Length = length
 	if err := load.Pause(ctx, length); err != nil {
 		return found, err
 	}
-	pings := c.pings(ctx, found)
+	pings := c.pings(ctx)
 	c.each(func(i int) error {
 		if m := &found.Members[i]; m.Problem == "" {
 			m.Ping = pings[hexID(c.ids[i])]
@@ -90,6 +92,24 @@ func Checkup(ctx context.Context, t plan.Target, length time.Duration) (doctor.C
 		return nil
 	})
 	return found, ctx.Err()
+}
+
+// firstLook finds the members, and keeps their samples.
+func (c *checkup) firstLook(ctx context.Context) (doctor.Cluster, error) {
+	if _, err := c.secrets(); err != nil {
+		return doctor.Cluster{}, err
+	}
+	found := doctor.Cluster{Members: make([]doctor.Member, len(c.ids))}
+	errs := c.each(func(i int) (err error) {
+		found.Members[i], err = c.first(ctx, i)
+		return err
+	})
+	if err := cmp.Or(c.refusal(errs), c.oneCluster(found)); err != nil {
+		return found, err
+	}
+	c.nameAll(ctx, &found)
+	c.know(found)
+	return found, nil
 }
 
 func (c *checkup) each(do func(i int) error) []error { return remote.All(c.plan.Target.Endpoints, do) }
@@ -174,6 +194,7 @@ func (c *checkup) first(ctx context.Context, i int) (m doctor.Member, err error)
 	}
 	c.ids[i], c.clusters[i] = s.GetHeader().GetMemberId(), s.GetHeader().GetClusterId()
 	m.HadLeader, m.AppliedBefore = s.GetLeader() != 0, s.GetRaftAppliedIndex()
+	m.Version, m.IsLeader = s.GetVersion(), m.HadLeader && s.GetLeader() == c.ids[i]
 	page := c.sample(ctx, i, &m)
 	if m.Restricted == "" {
 		return m, nil
@@ -358,17 +379,21 @@ func (c *checkup) name(listed *etcdserverpb.Member, found *doctor.Cluster) {
 	}
 }
 
-// pings are how long the members took to answer, by ID. From then on, the driver knows the members.
-func (c *checkup) pings(ctx context.Context, found doctor.Cluster) map[string]time.Duration {
-	ctx, cancel := context.WithTimeout(ctx, lookLimit)
-	defer cancel()
+// know tells the driver the members.
+func (c *checkup) know(found doctor.Cluster) {
 	c.mutex.Lock()
+	defer c.mutex.Unlock()
 	c.topology.members = nil
 	for i, m := range found.Members {
 		if m.Problem == "" {
 			c.topology.members = append(c.topology.members, member{id: c.ids[i], endpoint: m.Endpoint})
 		}
 	}
-	c.mutex.Unlock()
+}
+
+// pings are how long the members took to answer, by ID.
+func (c *checkup) pings(ctx context.Context) map[string]time.Duration {
+	ctx, cancel := context.WithTimeout(ctx, lookLimit)
+	defer cancel()
 	return c.Ping(ctx)
 }

@@ -13,9 +13,10 @@ const withoutBuckets = results.MinSchema - 1
 
 // Names in Omitted, in addition to the tiers' names and those of package results.
 const (
-	omittedWindow   = "window"
-	omittedRequests = "requests"
-	omittedFigures  = "server figures"
+	omittedWindow    = "window"
+	omittedRequests  = "requests"
+	omittedFigures   = "server figures"
+	omittedDiagnosis = "diagnosis"
 )
 
 // maxMessagePoints bounds the timeline in a message.
@@ -43,7 +44,7 @@ var tiers = [...]tier{
 // selection is the part of a snapshot that goes into a message. The state of the pod and of its window is always
 // included.
 type selection struct {
-	operations, target, figures, marks, examples bool
+	operations, target, diagnosis, figures, marks, examples bool
 	// points of the timeline.
 	points int
 	// schemas of the tiers.
@@ -63,13 +64,13 @@ type step struct {
 var steps = slices.Concat(
 	[]step{
 		{[]func(*selection){func(c *selection) { c.operations = true }}, MaxTerminationBytes},
-		{[]func(*selection){selectTarget}, MaxTerminationBytes / 2},
+		{[]func(*selection){selectDiagnosis, selectTarget}, MaxTerminationBytes / 2},
 	},
 	tierSteps()[:1],
 	[]step{{[]func(*selection){selectFigures}, MaxTerminationBytes}},
 	tierSteps()[1:],
 	[]step{
-		{[]func(*selection){selectTarget}, MaxTerminationBytes},
+		{[]func(*selection){selectDiagnosis, selectTarget}, MaxTerminationBytes},
 		{[]func(*selection){selectFigures}, MaxTerminationBytes},
 		{[]func(*selection){selectExamples}, MaxTerminationBytes},
 		{[]func(*selection){selectMarks}, MaxTerminationBytes},
@@ -78,6 +79,8 @@ var steps = slices.Concat(
 )
 
 func selectTarget(c *selection) { c.target = true }
+
+func selectDiagnosis(c *selection) { c.target, c.diagnosis = true, true }
 
 func selectPoints(n int) func(*selection) { return func(c *selection) { c.points = n } }
 
@@ -181,9 +184,15 @@ func cutTarget(s *results.Snapshot, c selection) {
 	case !c.target:
 		s.Target = nil
 		s.Omitted = append(s.Omitted, results.OmittedTarget)
+		return
 	case !c.figures && hasFigures(s.Target):
 		s.Target = withoutFigures(s.Target)
 		s.Omitted = append(s.Omitted, omittedFigures)
+	}
+	if s.Target != nil && s.Target.Diagnosis != nil && !c.diagnosis {
+		part := *s.Target
+		part.Diagnosis, s.Target = nil, &part
+		s.Omitted = append(s.Omitted, omittedDiagnosis)
 	}
 }
 

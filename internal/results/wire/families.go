@@ -31,7 +31,7 @@ type metric struct {
 // families are all families of a snapshot, in encoding order.
 var families = slices.Concat(
 	podFamilies(), windowFamilies(), operationFamilies(), watchFamilies(), burstFamilies(), disturbanceFamilies(), timelineFamilies(),
-	targetFamilies(), figureFamilies(), processFamilies(), guardFamilies(), unobservedFamilies(),
+	targetFamilies(), figureFamilies(), processFamilies(), guardFamilies(), unobservedFamilies(), diagnosisFamilies(),
 )
 
 var familiesByName = func() map[string]*family {

@@ -1,0 +1,53 @@
+package verdict
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/doctor"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+)
+
+// diagnosed has the result of each check of a run that only observes: Missed if it found something, Unknown if it is not
+// decided for a member.
+func diagnosed(b *v1alpha1.EtcdBenchmark, s *results.Summary) (out []v1alpha1.ObjectiveStatus) {
+	switch {
+	case !b.OnlyObserves():
+		return nil
+	case s == nil || s.Target == nil || s.Target.Diagnosis == nil:
+		return []v1alpha1.ObjectiveStatus{{Name: "diagnosis", Result: v1alpha1.ObjectiveUnknown, Wanted: "two looks at each member",
+			Message: "The run ended before its second look at the members, or its detailed result was lost."}}
+	}
+	for _, kind := range s.Target.Diagnosis.Looked {
+		out = append(out, checked(kind, *s.Target.Diagnosis))
+	}
+	return out
+}
+
+// checked is the result of the check for one kind.
+func checked(kind string, d results.Diagnosis) v1alpha1.ObjectiveStatus {
+	o := v1alpha1.ObjectiveStatus{Name: kind, Result: v1alpha1.ObjectiveMet, Wanted: doctor.LimitOf(kind)}
+	var at, messages []string
+	do := ""
+	for _, f := range d.Findings {
+		if f.Kind == kind {
+			o.Result, do = v1alpha1.ObjectiveMissed, cmp.Or(do, f.Do)
+			at, messages = append(at, f.Members...), append(messages, f.Message)
+		}
+	}
+	if o.Result == v1alpha1.ObjectiveMissed {
+		o.Got = text.Shorten("found "+cmp.Or(strings.Join(at, ", "), "in the cluster"), v1alpha1.MaxMessageLength/4)
+		o.Message = text.Shorten(strings.Join(messages, " "), v1alpha1.MaxMessageLength-len(do)-1) + " " + do
+		return o
+	}
+	for _, u := range d.Undecided {
+		if u.Kind == kind {
+			o.Result = v1alpha1.ObjectiveUnknown
+			messages = append(messages, u.Member+": "+u.Why+"; it needs "+u.Needs+".")
+		}
+	}
+	o.Message = text.Shorten(strings.Join(messages, " "), v1alpha1.MaxMessageLength)
+	return o
+}
