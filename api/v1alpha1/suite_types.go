@@ -316,6 +316,11 @@ type SuiteWorkload struct {
 	Disturbances []spec.Disturbance `json:"disturbances,omitempty"`
 }
 
+// IsJudged reports whether a run of the workload can miss something: an objective, or a check of a run that only observes.
+func (w SuiteWorkload) IsJudged() bool {
+	return len(w.Objectives) > 0 || w.Workload.Type == spec.WorkloadObserve
+}
+
 // SuiteLoad is an entry of loads.
 type SuiteLoad struct {
 	// name of the entry.

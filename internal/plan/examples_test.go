@@ -59,6 +59,7 @@ func examples() map[spec.WorkloadType]Plan {
 			Connect: spec.ConnectBefore, RampSeconds: 3, TimeoutMilliseconds: 250, Attempts: 7,
 		}}),
 		onDisk(example(closed, spec.Workload{Type: spec.WorkloadAppend, Append: &spec.Append{EntryBytes: 2300}})),
+		observing(example(timed, spec.Workload{Type: spec.WorkloadObserve})),
 		// The API accepts one of the two. A plan with both takes the number of nodes.
 		example(closed, spec.Workload{Type: spec.WorkloadKubernetes, Kubernetes: &spec.Kubernetes{Profile: spec.ClusterMedium, Nodes: 700}}),
 	} {
@@ -70,6 +71,13 @@ func examples() map[spec.WorkloadType]Plan {
 // alone is a plan that loads one member.
 func alone(p Plan) Plan {
 	p.Target.Members, p.Target.MemberIndex = spec.MembersAll, new(2)
+	return p
+}
+
+// observing is a plan of one client that changes nothing.
+func observing(p Plan) Plan {
+	p.Disturbances, p.FirstLease = nil, 0
+	p.Load.Pods, p.Load.Connections, p.Load.Clients, p.Load.WarmupSeconds = 1, 1, 1, 0
 	return p
 }
 

@@ -308,8 +308,7 @@ func Judge(s *v1alpha1.EtcdBenchmarkSuite) *metav1.Condition {
 	if s.Spec.Search != nil {
 		return judgeSearches(s)
 	}
-	hasObjectives := slices.ContainsFunc(s.Spec.Workloads, func(w v1alpha1.SuiteWorkload) bool { return len(w.Objectives) > 0 })
-	if !hasObjectives && !judges(s) {
+	if !slices.ContainsFunc(s.Spec.Workloads, v1alpha1.SuiteWorkload.IsJudged) && !judges(s) {
 		return nil
 	}
 	missed, open := 0, 0
@@ -321,7 +320,7 @@ func Judge(s *v1alpha1.EtcdBenchmarkSuite) *metav1.Condition {
 	for _, c := range Cells(s) {
 		for round := int32(1); round <= max(s.Spec.Rounds, 1); round++ {
 			r, ran := Counted(s.Status.Results, c.Name, round)
-			if len(c.Workload.Objectives) > 0 && (!ran || r.Passed != metav1.ConditionTrue && r.Passed != metav1.ConditionFalse) {
+			if c.Workload.IsJudged() && (!ran || r.Passed != metav1.ConditionTrue && r.Passed != metav1.ConditionFalse) {
 				open++
 			}
 		}

@@ -33,6 +33,10 @@ func Clients(b *v1alpha1.EtcdBenchmark, s results.Summary) *v1alpha1.Validity {
 		DelayPerRequestMicroseconds:   micros(worst(s, delayPerRequest(s.Transport))),
 		BusiestLoopPercent:            percent(worst(s, figure(results.ProcessLoopBusyRatio))),
 	}
+	if b.OnlyObserves() {
+		// What is wrong with the members shows in their own numbers.
+		return v
+	}
 	harmless, known := harmlessDelay(s.Operations)
 	// Only the first one is reported, because the later ones often follow from it.
 	for _, r := range []*v1alpha1.ValidityReason{

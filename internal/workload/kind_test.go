@@ -144,6 +144,12 @@ func TestTraitsOfEachWorkload(t *testing.T) {
 			Operations: []spec.Operation{spec.OperationAppend, spec.OperationFlush},
 			Words:      Words{Done: "APPENDS", Rate: "APPENDS PER SECOND", Succeeded: true},
 		}},
+		"looks": {func(r *Run) {
+			r.Workload = spec.Workload{Type: spec.WorkloadObserve}
+			r.Load = spec.Load{Pods: 1, Connections: 1, Clients: 1, DurationSeconds: new(int32(30)), RequestTimeoutSeconds: 10, Seed: 1}
+		}, traits{
+			Operations: []spec.Operation{spec.OperationStatus}, Words: Words{Done: "STATUS REQUESTS", Rate: "REQUESTS PER SECOND"},
+		}},
 		"what no plan has known": {func(r *Run) { r.Workload.Type = "Nothing" }, traits{}},
 	}
 	seen := map[spec.WorkloadType]bool{}

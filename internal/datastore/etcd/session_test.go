@@ -79,7 +79,10 @@ func runOne(t *testing.T, p plan.Plan) (session *load.Session, stop func() *resu
 }
 
 func driverOf(p plan.Plan, index int) load.Driver {
-	if p.Target.Datastore == spec.Kine {
+	switch {
+	case p.Workload.Type == spec.WorkloadObserve:
+		return NewObserving(p)
+	case p.Target.Datastore == spec.Kine:
 		return NewKine(p, index)
 	}
 	return New(p, index)

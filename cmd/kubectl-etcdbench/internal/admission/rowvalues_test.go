@@ -36,6 +36,7 @@ var variants = map[spec.Variant]string{
 	spec.VariantFetchBlob:          `{type: Fetch, fetch: {consistency: CONSISTENCY, layout: Blob}}`,
 	spec.VariantFetchFlat:          `{type: Fetch, fetch: {consistency: CONSISTENCY, layout: Flat}}`,
 	spec.VariantAppend:             `{type: Append, append: {}}`,
+	spec.VariantObserve:            `{type: Observe}`,
 	spec.VariantFetchTree:          `{type: Fetch, fetch: {consistency: CONSISTENCY, layout: Tree}}`,
 }
 
@@ -120,6 +121,9 @@ func loads(t *testing.T, transports, types []string) (all []value) {
 			edits := map[string]string{"workload": variants[variant], "load.transport": name}
 			if strings.HasPrefix(string(variant), "Fetch") {
 				edits["load"] = "{}"
+			}
+			if variant == spec.VariantObserve {
+				edits["load"] = "{durationSeconds: 1}"
 			}
 			all = append(all, value{string(variant) + " over " + name, edits,
 				func(_ spec.Datastore, row spec.Store) []condition {
