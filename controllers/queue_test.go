@@ -6,6 +6,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -153,6 +154,21 @@ func TestAllowedRunsDoNotQueue(t *testing.T) {
 	second.loadJob()
 	if second.status().Queue != nil {
 		t.Errorf("it is in the queue: %+v", second.status().Queue)
+	}
+}
+
+// A run that only observes waits for no other run, and none waits for it.
+func TestRunsThatOnlyObserveDoNotQueue(t *testing.T) {
+	observes := func(run *v1alpha1.EtcdBenchmark) {
+		run.Spec.Workload = spec.Workload{Type: spec.WorkloadObserve}
+		run.Spec.Load = spec.Load{Transport: spec.TransportClient, Pods: 1, Connections: 1, Clients: 1, DurationSeconds: new(int32(30)), RequestTimeoutSeconds: 10}
+	}
+	s := newHarness(t, observes)
+	s.loadJob()
+	for name, change := range map[string]func(*v1alpha1.EtcdBenchmark){"load": func(*v1alpha1.EtcdBenchmark) {}, "look": observes} {
+		if other := s.join(name, change); other.loadJob() == nil || other.status().Queue != nil {
+			t.Errorf("%s is in the queue: %+v", name, other.status().Queue)
+		}
 	}
 }
 

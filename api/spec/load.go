@@ -124,7 +124,7 @@ func (l Load) For(w Workload) Load {
 	if w.Fetch != nil {
 		l.Requests = new(int64(l.Clients))
 	}
-	if w.Type == WorkloadObserve {
+	if w.OnlyObserves() {
 		l.Rate = &Rate{PerSecond: 1, Arrival: ArrivalConstant}
 	}
 	return l

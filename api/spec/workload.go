@@ -137,6 +137,9 @@ type Workload struct {
 	Append *Append `json:"append,omitempty"`
 }
 
+// OnlyObserves reports whether a run looks at its target and writes nothing.
+func (w Workload) OnlyObserves() bool { return w.Type == WorkloadObserve }
+
 // Operation is a kind of request that is measured, or an event that follows
 // from one.
 //

@@ -1,10 +1,6 @@
 package v1alpha1
 
-import (
-	"strings"
-
-	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
-)
+import "strings"
 
 // Labels, finalizer and limits of the objects that belong to a run.
 const (
@@ -73,7 +69,7 @@ func (b *EtcdBenchmark) KeyPrefix() string {
 }
 
 // OnlyObserves reports whether the run looks at its target and writes nothing.
-func (b *EtcdBenchmark) OnlyObserves() bool { return b.Spec.Workload.Type == spec.WorkloadObserve }
+func (b *EtcdBenchmark) OnlyObserves() bool { return b.Spec.Workload.OnlyObserves() }
 
 // LoadJobName returns the name of the run's load Job.
 func (b *EtcdBenchmark) LoadJobName() string { return b.childName("") }

@@ -318,7 +318,7 @@ type SuiteWorkload struct {
 
 // IsJudged reports whether a run of the workload can miss something: an objective, or a check of a run that only observes.
 func (w SuiteWorkload) IsJudged() bool {
-	return len(w.Objectives) > 0 || w.Workload.Type == spec.WorkloadObserve
+	return len(w.Objectives) > 0 || w.Workload.OnlyObserves()
 }
 
 // SuiteLoad is an entry of loads.

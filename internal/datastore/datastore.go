@@ -36,7 +36,7 @@ var stores = map[spec.Datastore]struct {
 // New returns the driver of the plan's store for the pod with this index. The caller has validated the plan. New opens
 // no connection and reads no file.
 func New(p plan.Plan, index int) load.Driver {
-	if p.Workload.Type == spec.WorkloadObserve {
+	if p.Workload.OnlyObserves() {
 		return etcd.NewObserving(p)
 	}
 	return stores[p.Target.Datastore].driver(p, index)

@@ -38,6 +38,18 @@ func randomGuard(r *rand.Rand, s *results.Snapshot) {
 		s.Target.Notes = []string{"etcd-3 is a learner", "the leader is not known"}
 		s.Target.Unobserved = map[results.Aspect]string{results.AspectLeader: "etcd-1 did not answer", results.AspectMembers: ""}
 	}
+	if s.Target != nil && r.IntN(3) == 0 {
+		s.Target.Diagnosis = diagnosis(r.IntN(3))
+	}
+}
+
+// diagnosis has this many findings.
+func diagnosis(findings int) *results.Diagnosis {
+	d := &results.Diagnosis{Looked: []string{"NoLeader", "SlowFlush"}, Undecided: []results.Undecided{{Kind: "NoLeader", Member: "m1", Why: "no metrics", Needs: "its metrics"}}}
+	for i := range findings {
+		d.Findings = append(d.Findings, results.Finding{Kind: "SlowFlush", Members: []string{"m1", "m2"}[i%2:], Message: strings.Repeat("slow ", i+1) + "flush", Limit: "p99 below 10ms", Source: "FAQ", Do: "buy disks"})
+	}
+	return d
 }
 
 // guarded adds all possible guard results.
@@ -51,6 +63,7 @@ func guarded(s *results.Snapshot) *results.Snapshot {
 	s.Target.Notes = []string{"the leader is not known"}
 	s.Target.Skipped = map[string]string{"etcd-2:2379": "refuses connections"}
 	s.Target.AnsweredBy = map[string][]string{"etcd:2379": {"a1", "b2"}}
+	s.Target.Diagnosis = diagnosis(1)
 	s.Target.Unlisted, s.Target.Unobserved = "no answer", map[results.Aspect]string{results.AspectVersion: "no answer"}
 	return s
 }

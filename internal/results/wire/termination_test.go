@@ -103,6 +103,21 @@ func TestTerminationMessageNamesFiguresThatDoNotFit(t *testing.T) {
 	}
 }
 
+// A diagnosis that does not fit leaves the members in the message.
+func TestTerminationMessageNamesADiagnosisThatDoesNotFit(t *testing.T) {
+	for findings, want := range map[int][]string{1: nil, 60: {omittedDiagnosis}} {
+		s := finalSnapshot(0, 10, spec.OperationPut)
+		s.Target.Diagnosis = diagnosis(findings)
+		for i, r := 0, rand.New(rand.NewPCG(9, 9)); i < findings; i++ {
+			s.Target.Diagnosis.Findings[i].Message = fmt.Sprint(r.Uint64(), r.Uint64(), r.Uint64())
+		}
+		got := terminated(t, s)
+		if got.Target == nil || len(got.Target.Members) == 0 || (got.Target.Diagnosis == nil) != (want != nil) || !slices.Equal(got.Omitted, want) {
+			t.Errorf("%d findings: got %+v without %q", findings, got.Target, got.Omitted)
+		}
+	}
+}
+
 // Two operations of 300,000 samples do not fit completely: service time arrives at a lower resolution.
 func TestTerminationMessageHalvesWhatDoesNotFit(t *testing.T) {
 	got := terminated(t, finalSnapshot(0, 300_000, spec.OperationPut, spec.OperationRange))
