@@ -69,6 +69,7 @@ func checkSample(t *testing.T) {
 	requireSameCounts(t, b, mustCounters(t, c).since(before))
 	requireOrderedPercentiles(t, b)
 	checkDoctor(t, c)
+	checkObserving(t, c)
 	requireReadClients(t, b)
 	requireStore(t, c, store)
 	if got := len(b.Status.Pods); got != 3 {
