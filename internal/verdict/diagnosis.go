@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
@@ -11,7 +12,7 @@ import (
 )
 
 // diagnosed has the result of each check of a run that only observes: Missed if it found something, Unknown if it is not
-// decided for a member.
+// decided for a member. What was found is first.
 func diagnosed(b *v1alpha1.EtcdBenchmark, s *results.Summary) (out []v1alpha1.ObjectiveStatus) {
 	switch {
 	case !b.OnlyObserves():
@@ -23,8 +24,13 @@ func diagnosed(b *v1alpha1.EtcdBenchmark, s *results.Summary) (out []v1alpha1.Ob
 	for _, kind := range s.Target.Diagnosis.Looked {
 		out = append(out, checked(kind, *s.Target.Diagnosis))
 	}
+	slices.SortStableFunc(out, func(a, b v1alpha1.ObjectiveStatus) int {
+		return cmp.Compare(slices.Index(worstFirst, a.Result), slices.Index(worstFirst, b.Result))
+	})
 	return out
 }
+
+var worstFirst = []v1alpha1.ObjectiveResult{v1alpha1.ObjectiveMissed, v1alpha1.ObjectiveUnknown, v1alpha1.ObjectiveMet}
 
 // checked is the result of the check for one kind.
 func checked(kind string, d results.Diagnosis) v1alpha1.ObjectiveStatus {

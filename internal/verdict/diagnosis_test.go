@@ -22,8 +22,8 @@ func TestChecksOfARunThatOnlyObserves(t *testing.T) {
 		passed string
 	}{
 		"nothing":   {&results.Diagnosis{Looked: looked}, []v1alpha1.ObjectiveResult{"Met", "Met", "Met"}, "True"},
-		"a finding": {&results.Diagnosis{Looked: looked, Findings: []results.Finding{slow}, Undecided: []results.Undecided{open}}, []v1alpha1.ObjectiveResult{"Met", "Missed", "Unknown"}, "False"},
-		"undecided": {&results.Diagnosis{Looked: looked, Undecided: []results.Undecided{open}}, []v1alpha1.ObjectiveResult{"Met", "Met", "Unknown"}, "Unknown"},
+		"a finding": {&results.Diagnosis{Looked: looked, Findings: []results.Finding{slow}, Undecided: []results.Undecided{open}}, []v1alpha1.ObjectiveResult{"Missed", "Unknown", "Met"}, "False"},
+		"undecided": {&results.Diagnosis{Looked: looked, Undecided: []results.Undecided{open}}, []v1alpha1.ObjectiveResult{"Unknown", "Met", "Met"}, "Unknown"},
 		"no look":   {nil, []v1alpha1.ObjectiveResult{"Unknown"}, "Unknown"},
 	} {
 		t.Run(name, func(t *testing.T) {
