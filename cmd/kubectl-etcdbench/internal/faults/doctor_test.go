@@ -80,7 +80,7 @@ func examineAll(t *testing.T, all map[string]illness, begin func(*testing.T)) {
 			if ill.user {
 				target.Auth = &plan.Auth{Dir: root(t)}
 			}
-			cluster, err := etcd.Checkup(t.Context(), target, cmp.Or(ill.window, 4*time.Second))
+			cluster, err := etcd.Checkup(t.Context(), target, cmp.Or(ill.window, 4*time.Second), etcd.OwnThrottling)
 			if err != nil {
 				t.Fatal(err)
 			}
