@@ -163,7 +163,7 @@ const (
 )
 
 // checks are in the order of their importance: what stops etcd, then causes, then what follows from them, then what will be a
-// problem later.
+// problem later. A process that is throttled measures slow flushes and commits on a fast disk.
 var checks = []check{
 	{"NoLeader", "a leader", alerts, "", noLeader},
 	{"Alarm", "no alarm", maintenance, "", alarms},
@@ -171,10 +171,10 @@ var checks = []check{
 	{"Refused", "each member accepts the credentials", ours, "Correct the credentials, or look at the certificates and the clock of the member.", refused},
 	{"Restarted", "no restart", ours, "Look at the end of its earlier log, and whether its memory limit or a liveness probe ended it.", restarted},
 	{"QuotaNear", "95 % of the quota", alerts, "Compact and defragment, or raise --quota-backend-bytes. At the quota, etcd refuses writes.", quotaNear},
+	{"Throttled", "25 % of the periods of its CPU quota", throttlingAlert, "Raise or remove the CPU limit of its container, or the CPUQuota of its service. It stops etcd for a part of each 100 ms.", throttled},
 	{"SlowFlush", "p99 below 10ms", faqFlush, "", slow(results.TimerWALFsync, flushLimit, "a flush of the write-ahead log (WAL fsync)", flushAdvice)},
 	{"SlowPeer", "p99 below 150ms", alerts, "", slow(results.TimerPeerRoundTrip, peerLimit, "a round trip to another member", peerAdvice)},
 	{"SlowCommit", "p99 below 25ms", faqApply, "", slow(results.TimerBackendCommit, commitLimit, "a commit of the database (backend commit)", flushAdvice)},
-	{"Throttled", "25 % of the periods of its CPU quota", throttlingAlert, "Raise or remove the CPU limit of its container, or the CPUQuota of its service. It stops etcd for a part of each 100 ms.", throttled},
 	{"BusyProcessor", "85 % of its processors", ours, "Give the member more processors, or send it less.", busy},
 	{"LeaderChanges", "fewer than 4 in 15 minutes", alerts, "Look for a slow disk, a slow network or too little CPU at the members: the leader's heartbeats come too late.", manyElections},
 	{"FailedProposals", "at most 5 in 15 minutes", alerts, "Look for elections, and for members that are down.", manyFailures},

@@ -36,7 +36,15 @@ func requestsServed(c doctor.Cluster) grid {
 			g.add(m.Name, method.Name, rate(method.Received), rate(method.Sent), mean, p99, unknown, unknown)
 		}
 	}
-	return g.known()
+	shown := g.known()
+	for _, row := range shown.rows {
+		for i, cell := range row {
+			if cell == unknown {
+				row[i] = thin
+			}
+		}
+	}
+	return shown
 }
 
 func size(bytes float64) string {
