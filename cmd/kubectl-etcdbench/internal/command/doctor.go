@@ -32,7 +32,8 @@ no lock, so it is safe on an etcd in trouble. It reads each member's status, ala
 and sends a ping. With --user it logs in first, as each client does.
 
 Name all members: it looks only at these. A Service or pods are reached as by kubectl port-forward,
-which needs the same right. The flags --endpoints, ` + accessHelp + `
+which needs the same right. CPU throttling shows only for members of this machine, at 127.0.0.1,
+and for pods with the right to get nodes/proxy. The flags --endpoints, ` + accessHelp + `
 
 Exit status, the first that applies: 2 it could not look, 1 something was found, 3 a check could
 not be decided, 0 nothing was found.`
