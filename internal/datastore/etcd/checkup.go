@@ -62,8 +62,7 @@ type checkup struct {
 
 // Checkup reads twice, this long apart, what the members of a target report about themselves. It sends Status, MemberList and a
 // ping, and reads /metrics; with a user it also logs in, which etcd passes through its log. It writes no key. throttling reads the
-// control groups of a member. An error is one of
-// the credentials, of the addresses, or the context's.
+// control groups of a member. An error is one of the credentials, of the addresses, or the context's.
 func Checkup(ctx context.Context, t plan.Target, length time.Duration, throttling Throttling) (doctor.Cluster, error) {
 	p := plan.Plan{Target: t}
 	p.Target.Members, p.Target.MemberIndex, p.Load.Transport = spec.MembersAll, nil, spec.TransportClient
