@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -41,6 +42,11 @@ type Member struct {
 	Ping time.Duration
 	// Started covers the time since the process started, Recent the recent window. Each is nil if it is not known.
 	Started, Recent *results.MemberWindow
+	// Methods are the RPCs of the recent window, the busiest first.
+	Methods []Method
+	// Throttling is that of the recent window; nil if it is not known, and ThrottlingUnread says why.
+	Throttling       *Periods
+	ThrottlingUnread *Missing
 	// Gauges are the newest values.
 	Gauges map[Gauge]float64
 }
@@ -74,7 +80,7 @@ type (
 
 // Diagnose compares a cluster with the limits of etcd's documentation.
 func Diagnose(c Cluster) Diagnosis {
-	d := Diagnosis{Findings: []Finding{}, Undecided: []Undecided{}}
+	d := Diagnosis{Findings: []Finding{}, Undecided: []Undecided{}, NotLookedFor: slices.Concat(c.unthrottled(), c.untimed())}
 	for _, check := range checks {
 		found, undecided := check.look(c)
 		for _, f := range found {
@@ -86,9 +92,21 @@ func Diagnose(c Cluster) Diagnosis {
 			u.Kind = check.kind
 			d.Undecided = append(d.Undecided, u)
 		}
-		d.Looked = append(d.Looked, check.kind)
+		if without := within(d.NotLookedFor, check.kind); without == 0 || without < len(c.answering()) {
+			d.Looked = append(d.Looked, check.kind)
+		}
 	}
 	return d
+}
+
+// within counts the entries of a kind.
+func within(all []Undecided, kind string) (n int) {
+	for _, u := range all {
+		if u.Kind == kind {
+			n++
+		}
+	}
+	return n
 }
 
 // LimitOf returns what is usual for a kind of finding.
@@ -116,7 +134,9 @@ const (
 	maintenance = "https://etcd.io/docs/latest/op-guide/maintenance/"
 	upgrades    = "https://etcd.io/docs/latest/upgrades/"
 	ours        = "this project's own limit"
-	catchUp     = "https://etcd.io/docs/latest/op-guide/configuration/ (--snapshot-catchup-entries)"
+	// throttlingAlert has the alert CPUThrottlingHigh.
+	throttlingAlert = "https://github.com/kubernetes-monitoring/kubernetes-mixin (CPUThrottlingHigh)"
+	catchUp         = "https://etcd.io/docs/latest/op-guide/configuration/ (--snapshot-catchup-entries)"
 )
 
 // The limits.
@@ -140,7 +160,7 @@ const (
 )
 
 // checks are in the order of their importance: what stops etcd, then causes, then what follows from them, then what will be a
-// problem later.
+// problem later. A process that is throttled measures slow flushes and commits on a fast disk.
 var checks = []check{
 	{"NoLeader", "a leader", alerts, "", noLeader},
 	{"Alarm", "no alarm", maintenance, "", alarms},
@@ -148,6 +168,7 @@ var checks = []check{
 	{"Refused", "each member accepts the credentials", ours, "Correct the credentials, or look at the certificates and the clock of the member.", refused},
 	{"Restarted", "no restart", ours, "Look at the end of its earlier log, and whether its memory limit or a liveness probe ended it.", restarted},
 	{"QuotaNear", "95 % of the quota", alerts, "Compact and defragment, or raise --quota-backend-bytes. At the quota, etcd refuses writes.", quotaNear},
+	{"Throttled", "25 % of the periods of its CPU quota", throttlingAlert, "Raise or remove the CPU limit of its container, or the CPUQuota of its service. It stops etcd for a part of each 100 ms.", throttled},
 	{"SlowFlush", "p99 below 10ms", faqFlush, "", slow(results.TimerWALFsync, flushLimit, "a flush of the write-ahead log (WAL fsync)", flushAdvice)},
 	{"SlowPeer", "p99 below 150ms", alerts, "", slow(results.TimerPeerRoundTrip, peerLimit, "a round trip to another member", peerAdvice)},
 	{"SlowCommit", "p99 below 25ms", faqApply, "", slow(results.TimerBackendCommit, commitLimit, "a commit of the database (backend commit)", flushAdvice)},
@@ -155,6 +176,7 @@ var checks = []check{
 	{"LeaderChanges", "fewer than 4 in 15 minutes", alerts, "Look for a slow disk, a slow network or too little CPU at the members: the leader's heartbeats come too late.", manyElections},
 	{"FailedProposals", "at most 5 in 15 minutes", alerts, "Look for elections, and for members that are down.", manyFailures},
 	{"SlowApplies", "fewer than 3 requests that take longer than --warning-apply-duration", ours + "; why: " + faqApply, "Look at etcd's log for \"apply request took too long\": it names the request. Large ranges and a slow disk are usual causes.", applies},
+	{"SlowRequests", "p99 of each RPC without streams, but Defragment, below 150ms", alerts, "Look for large ranges, large values and many keys in a transaction: the table shows the mean sizes. Then at the disk and the CPU.", slowRequests},
 	{"Behind", "5,000 entries", catchUp, "Look at the disk and the CPU of the member: it cannot keep up, and may need a snapshot of the leader.", behind},
 	{"Fragmented", "half of the database, if more than 100 MiB of it are in use", alerts, "Defragment the members one at a time: etcdctl defrag. A member answers nothing meanwhile.", fragmented},
 	{"CompactionMissing", "at most 100,000 revisions, or 10 for each key", ours + "; why: " + maintenance + "#history-compaction-v3-api-key-value-database",

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -42,6 +43,12 @@ func corrupt(member string) []Alarm { return []Alarm{{"CORRUPT", member}} }
 func timed(w *results.MemberWindow, t results.Timer, count, above, atMost float64) {
 	w.Figures[t.Count()], w.Figures[t.Seconds()] = count, count*above
 	w.Figures[t.P99Above()], w.Figures[t.P99AtMost()] = above, atMost
+}
+
+// handled is an RPC whose 99th percentile lies in a bucket, in milliseconds.
+func handled(name string, count uint64, above, atMost time.Duration) Method {
+	return Method{Name: name, Received: float64(count), Sent: float64(count),
+		Handling: results.Timing{Count: count, Mean: above * time.Millisecond, P99Above: above * time.Millisecond, P99AtMost: atMost * time.Millisecond}}
 }
 
 // Each fault is found at the members that have it, on the right side of its limit only.
@@ -87,6 +94,16 @@ func TestDiagnose(t *testing.T) {
 		"failed proposals":          {func(m []Member) { m[0].Recent.Figures[results.FigureFailedProposals] = 6 }, found{"FailedProposals": {"m0"}}, found{}},
 		"slow applies":              {func(m []Member) { m[0].Recent.Figures[results.FigureSlowApplies] = 3 }, found{"SlowApplies": {"m0"}}, found{}},
 		"a busy processor":          {func(m []Member) { m[0].Recent.Figures[results.FigureCPUSeconds] = 51 }, found{"BusyProcessor": {"m0"}}, found{}},
+		"throttled":                 {func(m []Member) { m[1].Throttling = &Periods{All: 100, Throttled: 26} }, found{"Throttled": {"m1"}}, found{}},
+		"throttled in the limit":    {func(m []Member) { m[1].Throttling = &Periods{All: 100, Throttled: 25} }, found{}, found{}},
+		"without a quota":           {func(m []Member) { m[1].Throttling = &Periods{} }, found{}, found{}},
+		"throttling that is unread": {func(m []Member) { m[1].ThrottlingUnread = &Missing{"forbidden", "a right"} }, found{}, found{}},
+		"slow requests":             {func(m []Member) { m[2].Methods = []Method{handled("Range", 30, 250, 500)} }, found{"SlowRequests": {"m2"}}, found{}},
+		"requests in the limit":     {func(m []Member) { m[2].Methods = []Method{handled("Range", 30, 50, 100), handled("Put", 30, 0, 5)} }, found{}, found{}},
+		"requests about the limit":  {func(m []Member) { m[2].Methods = []Method{handled("Range", 30, 100, 250)} }, found{}, found{"SlowRequests": {"m2"}}},
+		"few slow requests":         {func(m []Member) { m[2].Methods = []Method{handled("Range", 29, 250, 500)} }, found{}, found{"SlowRequests": {"m2"}}},
+		"few fast requests":         {func(m []Member) { m[2].Methods = []Method{handled("Range", 1, 0, 5)} }, found{}, found{}},
+		"a slow defragmentation":    {func(m []Member) { m[2].Methods = []Method{handled("Defragment", 30, 250, 500)} }, found{}, found{}},
 		"one that is behind":        {func(m []Member) { m[1].Applied -= 5_001 }, found{"Behind": {"m1"}}, found{}},
 		"one that is asked earlier": {func(m []Member) { m[0].Applied, m[2].Applied = 200_000, 200_000 }, found{}, found{}},
 		"free pages":                {func(m []Member) { m[1].Gauges[InUseBytes] = 4.9e8 }, found{"Fragmented": {"m1"}}, found{}},
@@ -148,13 +165,60 @@ func TestTheMostImportantIsFirst(t *testing.T) {
 	c := Cluster{Length: 30 * time.Second, Members: []Member{well(0), well(1), well(2)}}
 	c.Members[0].Recent.Figures[results.FigureLeaderChanges] = 4
 	timed(c.Members[0].Recent, results.TimerWALFsync, 100, 0.064, 0.128)
+	c.Members[0].Throttling = &Periods{All: 300, Throttled: 300}
 	c.Members[2].Problem = "refused"
 	c.Members[1].Version = "3.6.16"
 	var kinds []string
 	for _, f := range Diagnose(c).Findings {
 		kinds = append(kinds, f.Kind)
 	}
-	if diff := cmp.Diff([]string{"Unreachable", "SlowFlush", "LeaderChanges", "MixedVersions"}, kinds); diff != "" {
+	if diff := cmp.Diff([]string{"Unreachable", "Throttled", "SlowFlush", "LeaderChanges", "MixedVersions"}, kinds); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// A check that takes a right, a place or a setting that most users lack is named, and leaves nothing undecided.
+func TestWhatIsNotLookedFor(t *testing.T) {
+	c := Cluster{Members: []Member{well(0), well(1), well(2), well(3)}}
+	c.Members[0].ThrottlingUnread = &Missing{"forbidden", "a right"}
+	c.Members[1].Methods = []Method{handled("Put", 1, 0, 5)}
+	c.Members[2].Methods = []Method{{Name: "Put", Received: 1, Sent: 1}}
+	c.Members[3].Problem, c.Members[3].ThrottlingUnread = "refused", &Missing{"forbidden", "a right"}
+	got := map[string][]string{}
+	for _, u := range Diagnose(c).NotLookedFor {
+		got[u.Kind] = append(got[u.Kind], u.Member)
+	}
+	if diff := cmp.Diff(map[string][]string{"Throttled": {"m0"}, "SlowRequests": {"m0", "m2"}}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	c.Members = c.Members[:1]
+	if looked := Diagnose(c).Looked; slices.Contains(looked, "Throttled") || slices.Contains(looked, "SlowRequests") || !slices.Contains(looked, "SlowFlush") {
+		t.Errorf("looked for %v, wanted only what could be seen at a member", looked)
+	}
+}
+
+// The group that was throttled most decides, and only one that was there at both looks.
+func TestTheGroupThatIsThrottledMost(t *testing.T) {
+	before := Groups{"pod": {1000, 900}, "container": {100, 0}, "reset": {100, 100}}
+	now := Groups{"pod": {1100, 910}, "container": {200, 50}, "reset": {10, 10}, "new": {50, 50}}
+	if got := now.Since(before); got != (Periods{100, 50}) {
+		t.Errorf("got %+v", got)
+	}
+	if got := now.Since(now); got != (Periods{}) || !now.Counted() || (Groups{"idle": {}}).Counted() {
+		t.Errorf("got %+v without new periods", got)
+	}
+}
+
+// The mean sizes are those over all RPCs.
+func TestMeanBytes(t *testing.T) {
+	m := well(0)
+	m.Recent.Figures[results.FigureClientReceivedBytes], m.Recent.Figures[results.FigureClientSentBytes] = 600, 4000
+	m.Methods = []Method{{Name: "Range", Received: 2, Sent: 2}, {Name: "Watch", Received: 1, Sent: 6}}
+	if received, sent := m.MeanBytes(); received != 200 || sent != 500 {
+		t.Errorf("got %v and %v bytes, wanted 200 and 500", received, sent)
+	}
+	m.Methods = nil
+	if received, sent := m.MeanBytes(); received != 0 || sent != 0 {
+		t.Errorf("got %v and %v bytes of no message", received, sent)
 	}
 }

@@ -42,11 +42,16 @@ func Diagnosis(c doctor.Cluster, d doctor.Diagnosis) string {
 	for _, g := range membersRead(c) {
 		p.section(g)
 	}
+	if served := requestsServed(c); len(served.rows) > 1 {
+		p.section(served)
+		p.sentence("  ", "The messages of the recent window: requests and responses, or those of a stream. etcd counts their sizes only over all RPCs.")
+	}
 	p.sentence("  ", fmt.Sprintf("P99 in the last %s / since the start of the process, as bounds of a bucket. Memory, keys, watchers, leases and ping have no limit.", text.Duration(c.Length)))
 	if len(c.Unlisted) > 0 {
 		p.sentence("  ", "Not looked at: "+strings.Join(c.Unlisted, ", ")+".")
 	}
-	p.sentence("  ", "Looked for: "+strings.Join(d.Looked, ", ")+". CPU throttling, the disk and the sizes of single requests cannot be seen from here.")
+	p.sentence("  ", "Looked for: "+strings.Join(d.Looked, ", ")+". The disk and the sizes of single requests cannot be seen from here.")
+	p.notLookedFor(d.NotLookedFor)
 	return p.text.String()
 }
 
@@ -133,15 +138,20 @@ func membersRead(c doctor.Cluster) []grid {
 
 // percentiles are the bounds of the bucket with the 99th percentile: recent, and since the start.
 func percentiles(m doctor.Member, t results.Timer) string {
-	bound := func(w *results.MemberWindow) string {
+	of := func(w *results.MemberWindow) string {
 		timing, known := w.Timing(t)
-		switch {
-		case !known || timing.Count == 0:
+		if !known || timing.Count == 0 {
 			return thin
-		case timing.P99AtMost == 0:
-			return ">" + text.Duration(timing.P99Above)
 		}
-		return "≤" + text.Duration(timing.P99AtMost)
+		return bound(timing)
 	}
-	return bound(m.Recent) + " / " + bound(m.Started)
+	return of(m.Recent) + " / " + of(m.Started)
+}
+
+// bound is that of the bucket with the 99th percentile.
+func bound(t results.Timing) string {
+	if t.P99AtMost == 0 {
+		return ">" + text.Duration(t.P99Above)
+	}
+	return "≤" + text.Duration(t.P99AtMost)
 }

@@ -4,8 +4,10 @@ package results
 type Diagnosis struct {
 	Findings  []Finding   `json:"findings"`
 	Undecided []Undecided `json:"undecided"`
-	// Looked are the kinds that were looked for.
-	Looked []string `json:"looked"`
+	// NotLookedFor are checks that need a right, a place or a setting that most users lack. They leave nothing undecided. Looked
+	// are the kinds that were looked for, at one member at least.
+	NotLookedFor []Undecided `json:"notLookedFor,omitempty"`
+	Looked       []string    `json:"looked"`
 }
 
 // Finding is one thing that is wrong.

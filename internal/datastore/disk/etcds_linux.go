@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -32,6 +33,13 @@ func etcdsBeside(path string) (found []string) {
 	return found
 }
 
+// IsEtcd reports whether a process has data of an etcd open, or the name of one.
+func IsEtcd(pid int) bool {
+	process := filepath.Join("/proc", strconv.Itoa(pid))
+	links, _ := etcdFiles(process)
+	return len(links) > 0 || isNamedLikeEtcd(process)
+}
+
 // isNamedLikeEtcd reports whether a process has the name of etcd, or of k3s, which runs an etcd inside.
 func isNamedLikeEtcd(process string) bool {
 	comm, err := os.ReadFile(filepath.Join(process, "comm"))
@@ -42,20 +50,8 @@ func isNamedLikeEtcd(process string) bool {
 // filesOn returns an open file of etcd's data that a process has on a disk, or of which the disk is not known; "" if there is
 // none. Its error is that the process's files cannot be read.
 func filesOn(process, disk string) (on string, err error) {
-	files, err := os.ReadDir(filepath.Join(process, "fd"))
-	if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ESRCH) {
-		// The process has ended.
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	for _, f := range files {
-		link := filepath.Join(process, "fd", f.Name())
-		target, err := os.Readlink(link)
-		if err != nil || !isOfEtcd(target) {
-			continue
-		}
+	files, err := etcdFiles(process)
+	for link, target := range files {
 		switch d, err := diskOf(link); {
 		case errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ESRCH):
 		case err != nil:
@@ -64,7 +60,24 @@ func filesOn(process, disk string) (on string, err error) {
 			return target, nil
 		}
 	}
-	return "", nil
+	return "", err
+}
+
+// etcdFiles are the open files of etcd's data that a process has, by link.
+func etcdFiles(process string) (map[string]string, error) {
+	files, err := os.ReadDir(filepath.Join(process, "fd"))
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ESRCH) {
+		// The process has ended.
+		return nil, nil
+	}
+	found := map[string]string{}
+	for _, f := range files {
+		link := filepath.Join(process, "fd", f.Name())
+		if target, err := os.Readlink(link); err == nil && isOfEtcd(target) {
+			found[link] = target
+		}
+	}
+	return found, err
 }
 
 // segmentOfWAL is the name that etcd gives to files of its log.

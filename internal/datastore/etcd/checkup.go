@@ -51,26 +51,32 @@ const lookLimit = 5 * time.Second
 // checkup looks at the members of a target. ids are their IDs, 0 if that is not known; names are those that the cluster lists.
 type checkup struct {
 	*Driver
-	at       []members.Sample
-	ids      []uint64
-	clusters []uint64
-	names    map[uint64]string
+	at         []members.Sample
+	methods    []methods
+	groups     []doctor.Groups
+	ids        []uint64
+	clusters   []uint64
+	names      map[uint64]string
+	throttling Throttling
 }
 
 // Checkup reads twice, this long apart, what the members of a target report about themselves. It sends Status, MemberList and a
-// ping, and reads /metrics; with a user it also logs in, which etcd passes through its log. It writes no key. An error is one of
-// the credentials, of the addresses, or the context's.
-func Checkup(ctx context.Context, t plan.Target, length time.Duration) (doctor.Cluster, error) {
+// ping, and reads /metrics; with a user it also logs in, which etcd passes through its log. It writes no key. throttling reads the
+// control groups of a member. An error is one of the credentials, of the addresses, or the context's.
+func Checkup(ctx context.Context, t plan.Target, length time.Duration, throttling Throttling) (doctor.Cluster, error) {
 	p := plan.Plan{Target: t}
 	p.Target.Members, p.Target.MemberIndex, p.Load.Transport = spec.MembersAll, nil, spec.TransportClient
-	c := newCheckup(p)
+	c := newCheckup(p, throttling)
 	defer c.Close()
 	return c.examine(ctx, length)
 }
 
-func newCheckup(p plan.Plan) *checkup {
+func newCheckup(p plan.Plan, throttling Throttling) *checkup {
 	n := len(p.Target.Endpoints)
-	return &checkup{Driver: New(p, 0), at: make([]members.Sample, n), ids: make([]uint64, n), clusters: make([]uint64, n)}
+	return &checkup{
+		Driver: New(p, 0), at: make([]members.Sample, n), methods: make([]methods, n), groups: make([]doctor.Groups, n),
+		ids: make([]uint64, n), clusters: make([]uint64, n), throttling: throttling,
+	}
 }
 
 // examine looks twice, this long apart.
@@ -88,6 +94,7 @@ func (c *checkup) examine(ctx context.Context, length time.Duration) (doctor.Clu
 		if m := &found.Members[i]; m.Problem == "" {
 			m.Ping = pings[hexID(c.ids[i])]
 			c.second(ctx, i, m)
+			c.throttle(ctx, c.groups[i], m)
 		}
 		return nil
 	})
@@ -195,6 +202,7 @@ func (c *checkup) first(ctx context.Context, i int) (m doctor.Member, err error)
 	c.ids[i], c.clusters[i] = s.GetHeader().GetMemberId(), s.GetHeader().GetClusterId()
 	m.HadLeader, m.AppliedBefore = s.GetLeader() != 0, s.GetRaftAppliedIndex()
 	m.Version, m.IsLeader = s.GetVersion(), m.HadLeader && s.GetLeader() == c.ids[i]
+	c.groups[i], m.ThrottlingUnread = c.throttling(ctx, endpoint)
 	page := c.sample(ctx, i, &m)
 	if m.Restricted == "" {
 		return m, nil
@@ -236,7 +244,7 @@ func (c *checkup) sample(ctx context.Context, i int, m *doctor.Member) expositio
 	if m.Unread = problemOf(page, member{id: cmp.Or(c.ids[i], onlyID(page)), endpoint: m.Endpoint}, c.members()); m.Unread != "" {
 		return nil
 	}
-	c.at[i] = metricsOfDoctor.Sample(page, at)
+	c.at[i], c.methods[i] = metricsOfDoctor.Sample(page, at), methodsIn(text, at)
 	return page
 }
 
@@ -258,8 +266,11 @@ func (c *checkup) second(ctx context.Context, i int, m *doctor.Member) {
 		m.Gauges[doctor.DatabaseBytes], m.Gauges[doctor.InUseBytes] = float64(s.DbSize), float64(s.DbSizeInUse)
 	}
 	if m.Unread == "" {
-		before := c.at[i]
+		before, methods := c.at[i], c.methods[i]
 		c.measure(before, c.sample(ctx, i, m), i, m)
+		if m.Recent != nil && m.Recent.Unknown == "" {
+			m.Methods = c.methods[i].since(methods)
+		}
 	}
 	// A member reports a quota since etcd 3.6.
 	if quota := s.GetDbSizeQuota(); quota > 0 {

@@ -18,7 +18,7 @@ func lookAt(t *testing.T, endpoints []string, changes ...func(*plan.Plan)) (doct
 	for _, change := range changes {
 		change(&p)
 	}
-	return Checkup(t.Context(), p.Target, 200*time.Millisecond)
+	return Checkup(t.Context(), p.Target, 200*time.Millisecond, OwnThrottling)
 }
 
 func checkedUp(t *testing.T, endpoints ...string) (doctor.Cluster, doctor.Diagnosis) {

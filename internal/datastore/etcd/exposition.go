@@ -14,6 +14,8 @@ const (
 	metricIsLeader  = "etcd_server_is_leader"
 	metricHasLeader = "etcd_server_has_leader"
 	metricMaxFiles  = "process_max_fds"
+	// etcd serves this with --metrics=extensive.
+	metricHandling = "grpc_server_handling_seconds"
 	// metricCompaction is the only wanted metric in milliseconds.
 	metricCompaction = "etcd_debugging_mvcc_db_compaction_total_duration_milliseconds"
 )
@@ -45,7 +47,7 @@ func table() exposition.Table {
 			"etcd_disk_backend_commit_duration_seconds": {Is: results.TimerBackendCommit},
 			"etcd_network_peer_round_trip_time_seconds": {Is: results.TimerPeerRoundTrip},
 			"etcd_server_apply_duration_seconds":        {Is: results.TimerApply},
-			"grpc_server_handling_seconds":              {Is: results.TimerHandling, Counts: isWrite},
+			metricHandling:                              {Is: results.TimerHandling, Counts: isWrite},
 			"etcd_disk_backend_defrag_duration_seconds": {Is: results.TimerDefragment},
 			metricCompaction:                            {Is: results.TimerCompact, Milliseconds: true},
 		},

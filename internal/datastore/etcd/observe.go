@@ -26,7 +26,7 @@ var (
 )
 
 // NewObserving returns the driver of a plan. It reads nothing and connects to nothing yet.
-func NewObserving(p plan.Plan) *Observing { return &Observing{newCheckup(p)} }
+func NewObserving(p plan.Plan) *Observing { return &Observing{newCheckup(p, OwnThrottling)} }
 
 // Preflight implements load.Driver. At least one member must answer.
 func (o *Observing) Preflight(ctx context.Context) (*results.Target, members.View, error) {

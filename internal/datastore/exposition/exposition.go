@@ -133,6 +133,25 @@ func (p Page) Sum(name string) (sum float64, ok bool) {
 	return sum, len(p[name].GetMetric()) > 0
 }
 
+// By divides a page by the values of a label.
+func (p Page) By(label string) map[string]Page {
+	all := map[string]Page{}
+	for name, family := range p {
+		for _, m := range family.GetMetric() {
+			value := labelsOf(m)(label)
+			if all[value] == nil {
+				all[value] = Page{}
+			}
+			if all[value][name] == nil {
+				all[value][name] = &dto.MetricFamily{}
+			}
+			of := all[value][name]
+			of.Metric = append(of.Metric, m)
+		}
+	}
+	return all
+}
+
 // histogram adds up a family over its labels, in seconds. A summary has no buckets.
 func (p Page) histogram(name string, timer Timer) (members.Histogram, bool) {
 	out := members.Histogram{}

@@ -10,13 +10,18 @@ import (
 	"time"
 )
 
-// group holds the limits and throttling of this process's control groups. The limits of a group and of all its
+// group holds the limits and throttling of a process's control groups. The limits of a group and of all its
 // ancestors that the container sees apply.
 type group struct {
 	throttled throttling
+	periods   map[string]Periods
 	// quota is the lowest limit, in processors; 0 means none.
 	quota float64
 }
+
+// Periods counts, since the creation of a group, the periods of its quota in which it had work, and in how many of them it
+// was throttled.
+type Periods struct{ All, Throttled uint64 }
 
 // throttling is, by directory, how long each group was throttled since its creation, summed over the processors.
 type throttling map[string]time.Duration
@@ -46,19 +51,19 @@ var (
 	version2 = version{readQuota: quotaOfVersion2, throttledKey: "throttled_usec", unit: time.Microsecond}
 )
 
-// readGroup reads the control group that limits this process's processor time.
-func readGroup(root string) (group, error) {
-	place, err := findGroup(root)
+// readGroup reads the control group that limits the processor time of a process: its ID, or "self".
+func readGroup(root, process string) (group, error) {
+	place, err := findGroup(root, process)
 	if err != nil {
 		return group{}, err
 	}
-	all := group{throttled: throttling{}}
+	all := group{throttled: throttling{}, periods: map[string]Periods{}}
 	for dir := place.dir; ; dir = filepath.Dir(dir) {
-		throttled, quota, err := place.version.read(dir)
+		throttled, periods, quota, err := place.version.read(dir)
 		if err != nil {
 			return group{}, err
 		}
-		all.throttled[dir] = throttled
+		all.throttled[dir], all.periods[dir] = throttled, periods
 		if quota > 0 && (all.quota == 0 || quota < all.quota) {
 			all.quota = quota
 		}
@@ -69,22 +74,31 @@ func readGroup(root string) (group, error) {
 }
 
 // read reads one group. The outermost group of version 2 has no quota and no throttling counters.
-func (v version) read(dir string) (throttled time.Duration, quota float64, err error) {
+func (v version) read(dir string) (throttled time.Duration, periods Periods, quota float64, err error) {
 	stat, err := os.ReadFile(filepath.Join(dir, "cpu.stat"))
 	if err != nil {
-		return 0, 0, err
+		return 0, Periods{}, 0, err
 	}
 	for line := range strings.Lines(string(stat)) {
-		if key, value, _ := strings.Cut(strings.TrimSpace(line), " "); key == v.throttledKey {
-			n, err := strconv.ParseInt(value, 10, 64)
-			if err != nil {
-				return 0, 0, fmt.Errorf("cpu.stat: wanted a number for %s, found %.64q", key, value)
-			}
+		key, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if key != v.throttledKey && key != "nr_periods" && key != "nr_throttled" {
+			continue
+		}
+		n, err := strconv.ParseInt(value, 10, 64)
+		if err != nil {
+			return 0, Periods{}, 0, fmt.Errorf("cpu.stat: wanted a number for %s, found %.64q", key, value)
+		}
+		switch key {
+		case v.throttledKey:
 			throttled = time.Duration(n) * v.unit
+		case "nr_periods":
+			periods.All = uint64(n)
+		default:
+			periods.Throttled = uint64(n)
 		}
 	}
 	quota, err = v.readQuota(dir)
-	return throttled, quota, err
+	return throttled, periods, quota, err
 }
 
 func quotaOfVersion1(dir string) (float64, error) {
@@ -142,17 +156,17 @@ func quotaOfVersion2(dir string) (float64, error) {
 	return quota / period, nil
 }
 
-// place is the location of the files of this process's group.
+// place is the location of the files of a process's group.
 type place struct {
 	version version
 	// dir is the group's own directory, top the outermost visible one.
 	dir, top string
 }
 
-// findGroup follows /proc/self/cgroup and /proc/self/mountinfo (cgroups(7), proc_pid_mountinfo(5)). If both versions
+// findGroup follows the file cgroup of a process and /proc/self/mountinfo (cgroups(7), proc_pid_mountinfo(5)). If both versions
 // are mounted, version 1 controls processor time if it has the controller "cpu".
-func findGroup(root string) (place, error) {
-	groups, err := os.ReadFile(filepath.Join(root, "proc", "self", "cgroup"))
+func findGroup(root, process string) (place, error) {
+	groups, err := os.ReadFile(filepath.Join(root, "proc", process, "cgroup"))
 	if err != nil {
 		return place{}, err
 	}
@@ -162,7 +176,7 @@ func findGroup(root string) (place, error) {
 	}
 	own, isVersion1, found := ownGroup(string(groups))
 	if !found {
-		return place{}, fmt.Errorf("/proc/self/cgroup: found no control group for processor time")
+		return place{}, fmt.Errorf("/proc/%s/cgroup: found no control group for processor time", process)
 	}
 	for line := range strings.Lines(string(mounts)) {
 		m, ok := parseMount(line)

@@ -48,7 +48,7 @@ type reading struct {
 func read(root string) reading {
 	r := reading{at: time.Now(), runtime: readRuntime(), node: readNode(root)}
 	r.threads, r.threadsErr = readThreads(root)
-	r.group, r.groupErr = readGroup(root)
+	r.group, r.groupErr = readGroup(root, "self")
 	return r
 }
 

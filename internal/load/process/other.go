@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -36,6 +37,12 @@ func find(root, name string) Other {
 
 func (o Other) file(name string) string {
 	return filepath.Join(o.root, "/proc", strconv.Itoa(o.PID), name)
+}
+
+// Periods are those of the control groups that the process runs in, by directory.
+func (o Other) Periods() (map[string]Periods, error) {
+	g, err := readGroup(cmp.Or(o.root, "/"), strconv.Itoa(o.PID))
+	return g.periods, err
 }
 
 // tick is the kernel's unit of processor time in /proc, on every architecture.

@@ -31,7 +31,7 @@ func TestReadGroup(t *testing.T) {
 	for name, want := range tests {
 		t.Run(name, func(t *testing.T) {
 			root := filepath.Join("testdata", name)
-			got, err := readGroup(root)
+			got, err := readGroup(root, "self")
 			wantThrottled := throttling{}
 			for dir, throttled := range want.throttled {
 				wantThrottled[filepath.Join(root, dir)] = throttled
@@ -117,7 +117,7 @@ func TestUnreadableFilesAreErrors(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got, err := readGroup(copyOf(t, tc.recorded, tc.change)); err == nil {
+			if got, err := readGroup(copyOf(t, tc.recorded, tc.change), "self"); err == nil {
 				t.Errorf("read %+v", got)
 			}
 		})

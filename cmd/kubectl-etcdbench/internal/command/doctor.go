@@ -32,7 +32,8 @@ no lock, so it is safe on an etcd in trouble. It reads each member's status, ala
 and sends a ping. With --user it logs in first, as each client does.
 
 Name all members: it looks only at these. A Service or pods are reached as by kubectl port-forward,
-which needs the same right. The flags --endpoints, ` + accessHelp + `
+which needs the same right. CPU throttling shows only for members of this machine, at 127.0.0.1,
+and for pods with the right to get nodes/proxy. The flags --endpoints, ` + accessHelp + `
 
 Exit status, the first that applies: 2 it could not look, 1 something was found, 3 a check could
 not be decided, 0 nothing was found.`
@@ -81,12 +82,13 @@ func (t *tool) doctor(f *doctorFlags, objects []string) error {
 	case !slices.Contains([]string{outputTable, outputJSON}, f.output):
 		return fmt.Errorf("--output: wanted table or json, found %q", f.output)
 	}
+	throttling := etcd.OwnThrottling
 	err := t.completeAccess(&f.target.target)
 	if err == nil {
 		err = t.locate(&f.target.target, len(objects) == 0)
 	}
 	if err == nil && len(objects) > 0 {
-		*endpoints, err = t.forward(ctx, objects, f.port)
+		*endpoints, throttling, err = t.forward(ctx, objects, f.port)
 	}
 	if err != nil {
 		return err
@@ -99,7 +101,7 @@ func (t *tool) doctor(f *doctorFlags, objects []string) error {
 		return err
 	}
 	fmt.Fprintf(t.Err, "Looking at %s for %s.\n", text.Plural(len(target.Endpoints), "member"), text.Duration(f.length))
-	cluster, err := etcd.Checkup(ctx, target, f.length)
+	cluster, err := etcd.Checkup(ctx, target, f.length, throttling)
 	switch {
 	case ctx.Err() != nil:
 		return &exitError{exitUnknown, errors.New("interrupted: nothing was found yet")}
@@ -135,6 +137,28 @@ func statusOfDiagnosis(c doctor.Cluster, d doctor.Diagnosis) error {
 	return nil
 }
 
+// rpc is an RPC in the recent window. Durations are known only with --metrics=extensive of etcd.
+type rpc struct {
+	Name              string  `json:"name"`
+	ReceivedPerSecond float64 `json:"receivedPerSecond"`
+	SentPerSecond     float64 `json:"sentPerSecond"`
+	MeanSeconds       float64 `json:"meanSeconds,omitempty"`
+	P99AboveSeconds   float64 `json:"p99AboveSeconds,omitempty"`
+	P99AtMostSeconds  float64 `json:"p99AtMostSeconds,omitempty"`
+}
+
+func rpcsOf(m doctor.Member) (all []rpc) {
+	length, known := m.Recent.Value(results.FigureSampledSeconds)
+	if !known || length == 0 {
+		return nil
+	}
+	for _, method := range m.Methods {
+		h := method.Handling
+		all = append(all, rpc{method.Name, method.Received / length, method.Sent / length, h.Mean.Seconds(), h.P99Above.Seconds(), h.P99AtMost.Seconds()})
+	}
+	return all
+}
+
 // diagnosisVersion is the version of the JSON.
 const diagnosisVersion = 1
 
@@ -152,6 +176,11 @@ func writeDiagnosis(t *tool, c doctor.Cluster, d doctor.Diagnosis) error {
 		// Recent and SinceStart have the names of the figures of a run.
 		Recent     map[results.Figure]float64 `json:"recent,omitempty"`
 		SinceStart map[results.Figure]float64 `json:"sinceStart,omitempty"`
+		// RPCs are those of the recent window. The sizes are means over all of them.
+		RPCs              []rpc           `json:"rpcs,omitempty"`
+		MeanReceivedBytes float64         `json:"meanReceivedBytes,omitempty"`
+		MeanSentBytes     float64         `json:"meanSentBytes,omitempty"`
+		Throttling        *doctor.Periods `json:"throttling,omitempty"`
 	}
 	out := struct {
 		Version       int      `json:"version"`
@@ -167,8 +196,9 @@ func writeDiagnosis(t *tool, c doctor.Cluster, d doctor.Diagnosis) error {
 		return w.Figures
 	}
 	for _, m := range c.Members {
+		received, sent := m.MeanBytes()
 		out.Members = append(out.Members, member{m.Name, m.Endpoint, m.Problem, m.Unread, m.Version, m.IsLeader,
-			m.Uptime.Seconds(), m.Ping.Seconds(), m.Gauges, figures(m.Recent), figures(m.Started)})
+			m.Uptime.Seconds(), m.Ping.Seconds(), m.Gauges, figures(m.Recent), figures(m.Started), rpcsOf(m), received, sent, m.Throttling})
 	}
 	encoder := json.NewEncoder(t.Out)
 	encoder.SetIndent("", "  ")

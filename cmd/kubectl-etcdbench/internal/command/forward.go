@@ -15,23 +15,26 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/portforward"
 	"k8s.io/client-go/transport/spdy"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd"
 )
 
 // forward opens an address of this machine for each running pod behind service/NAME or pod/NAME. It needs the right to forward
-// ports of pods, as kubectl port-forward does. The addresses last until ctx ends.
-func (t *tool) forward(ctx context.Context, objects []string, port uint16) (addresses []string, err error) {
+// ports of pods, as kubectl port-forward does. The addresses last until ctx ends. throttling is that of these pods.
+func (t *tool) forward(ctx context.Context, objects []string, port uint16) (addresses []string, throttling etcd.Throttling, err error) {
 	cluster, namespace, _, err := t.cluster()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	api, err := corev1client.NewForConfig(cluster.Config())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	pods, err := podsOf(ctx, api, namespace, objects)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	behind := map[string]forwarded{}
 	for _, pod := range pods {
 		if pod.Status.Phase != corev1.PodRunning {
 			t.tell(fmt.Sprintf("Pod %s is %s: it cannot be looked at.", pod.Name, pod.Status.Phase))
@@ -39,15 +42,15 @@ func (t *tool) forward(ctx context.Context, objects []string, port uint16) (addr
 		}
 		address, err := forwardPod(ctx, cluster.Config(), api, pod, port)
 		if err != nil {
-			return nil, fmt.Errorf("forwarding port %d of pod %s in namespace %s: %w", port, pod.Name, namespace, err)
+			return nil, nil, fmt.Errorf("forwarding port %d of pod %s in namespace %s: %w", port, pod.Name, namespace, err)
 		}
 		t.tell(fmt.Sprintf("%s is port %d of pod %s.", address, port, pod.Name))
-		addresses = append(addresses, address)
+		addresses, behind[address] = append(addresses, address), forwarded{pod.Namespace, pod.Name, pod.Spec.NodeName}
 	}
 	if len(addresses) == 0 {
-		return nil, fmt.Errorf("%s in namespace %s has no running pod: name the Service or the pods of an etcd", strings.Join(objects, ", "), namespace)
+		return nil, nil, fmt.Errorf("%s in namespace %s has no running pod: name the Service or the pods of an etcd", strings.Join(objects, ", "), namespace)
 	}
-	return addresses, nil
+	return addresses, podThrottling(api.RESTClient(), behind), nil
 }
 
 // podsOf finds the pods that the arguments name. Those of a Service need not be ready.

@@ -58,6 +58,52 @@ var slowIllnesses = map[string]illness{
 	"no compaction":         {inflict: rewrite, kind: "CompactionMissing", members: []string{name(0)}},
 }
 
+// A member whose quota of processor time is too small for its work. It also reports slow commits.
+func TestDoctorNamesThrottling(t *testing.T) {
+	group := quotaOf(t, 2500*time.Microsecond)
+	c := start(t, fault{})
+	join(t, group, c.members[0].cmd.Process.Pid)
+	write(t, c)
+	cluster, err := etcd.Checkup(t.Context(), plan.Target{Datastore: spec.Etcd, Endpoints: c.endpoints}, 4*time.Second, etcd.OwnThrottling)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := doctor.Diagnose(cluster).Findings
+	if len(found) == 0 || found[0].Kind != "Throttled" || !slices.Equal(found[0].Members, []string{name(0)}) {
+		t.Errorf("wanted Throttled at %s first, found %+v of %+v", name(0), found, cluster.Members[0].Throttling)
+	}
+}
+
+// quotaOf makes a control group with this much processor time in 100 ms. It ends with the test, after the members do.
+func quotaOf(t *testing.T, quota time.Duration) (dir string) {
+	t.Helper()
+	file, value := "cpu.cfs_quota_us", fmt.Sprint(quota.Microseconds())
+	dir = fmt.Sprintf("/sys/fs/cgroup/cpu/etcdbench-doctor-%d", os.Getpid())
+	if _, err := os.Stat("/sys/fs/cgroup/cgroup.controllers"); err == nil {
+		file, value = "cpu.max", value+" 100000"
+		dir = fmt.Sprintf("/sys/fs/cgroup/etcdbench-doctor-%d", os.Getpid())
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Skipf("no control group can be made: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := os.Remove(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := os.WriteFile(filepath.Join(dir, file), []byte(value), 0o600); err != nil {
+		t.Skipf("the control group limits no processor time: %v", err)
+	}
+	return dir
+}
+
+func join(t *testing.T, group string, pid int) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(group, "cgroup.procs"), []byte(fmt.Sprint(pid)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestDoctorNamesTheFault(t *testing.T) { examineAll(t, illnesses, (*testing.T).Parallel) }
 
 func TestAloneDoctorNamesTheFault(t *testing.T) {
@@ -80,7 +126,7 @@ func examineAll(t *testing.T, all map[string]illness, begin func(*testing.T)) {
 			if ill.user {
 				target.Auth = &plan.Auth{Dir: root(t)}
 			}
-			cluster, err := etcd.Checkup(t.Context(), target, cmp.Or(ill.window, 4*time.Second))
+			cluster, err := etcd.Checkup(t.Context(), target, cmp.Or(ill.window, 4*time.Second), etcd.OwnThrottling)
 			if err != nil {
 				t.Fatal(err)
 			}
