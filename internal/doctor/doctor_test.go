@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -156,5 +157,14 @@ func TestTheMostImportantIsFirst(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"Unreachable", "SlowFlush", "LeaderChanges", "MixedVersions"}, kinds); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// A reader of one check needs no finding: each says what it means, its limit and what to do.
+func TestEachCheckExplainsItself(t *testing.T) {
+	for _, c := range Checks() {
+		if !strings.HasSuffix(c.Means, ".") || c.Limit == "" || c.Source == "" || !strings.HasSuffix(c.Do, ".") {
+			t.Errorf("%s is not explained: %+v", c.Kind, c)
+		}
 	}
 }
