@@ -48,15 +48,15 @@ func checkBuilds(t *testing.T) {
 		t.Fatal(err)
 	}
 	var s v1alpha1.EtcdBenchmarkSuite
-	if err := json.Unmarshal([]byte(out), &s); err != nil {
-		t.Fatalf("wanted a suite, found %q (%v): %v", out, err, status)
+	if unread := json.Unmarshal([]byte(out), &s); unread != nil {
+		t.Fatalf("wanted a suite, found %q (%v), and the exit status %d: %v", out, unread, status, err)
 	}
 	if len(s.Status.Comparisons) != 1 {
 		t.Fatalf("wanted the verdict of one row, found %+v", s.Status)
 	}
 	// A busy machine may make runs invalid. Then there is no verdict, and the exit status says so.
-	c := s.Status.Comparisons[0]
-	if want := map[v1alpha1.ComparisonVerdict]int{v1alpha1.NotRegressed: 0, v1alpha1.NotCompared: 3}; c.BaselineCell != "base" || c.Cell != "new" || want[c.Verdict] != status || c.Verdict == v1alpha1.Regressed {
+	c, want := s.Status.Comparisons[0], map[v1alpha1.ComparisonVerdict]int{v1alpha1.NotRegressed: 0, v1alpha1.NotCompared: 3, v1alpha1.Regressed: 1}
+	if c.BaselineCell != "base" || c.Cell != "new" || c.Verdict == v1alpha1.Regressed || status != want[c.Verdict] {
 		t.Errorf("found the exit status %d and %+v (%v)", status, c, err)
 	}
 	for _, r := range s.Status.Results {
