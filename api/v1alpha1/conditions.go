@@ -114,8 +114,8 @@ const (
 	ReasonEndpointNotAllowed = "EndpointNotAllowed"
 	// ReasonLimitExceeded: the run needs more pods or a higher rate than the operator's configuration permits.
 	ReasonLimitExceeded = "LimitExceeded"
-	// ReasonControlPlaneTarget: the target holds the objects of a Kubernetes API server, or the operator's
-	// configuration lists its address as one of a control plane.
+	// ReasonControlPlaneTarget: the target holds the objects of a Kubernetes API server, the operator's configuration
+	// lists its address as one of a control plane, or a running etcd uses its disk.
 	ReasonControlPlaneTarget = "ControlPlaneTarget"
 	// ReasonUnsupported: a member does not serve a call that the workload needs.
 	ReasonUnsupported = "Unsupported"

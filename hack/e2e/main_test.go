@@ -85,6 +85,7 @@ func TestOperator(t *testing.T) {
 		{name: "lost node", check: checkLostNode, node: true},
 		{name: "starting", check: checkStarting},
 		{name: "members", check: checkMembers, node: true},
+		{name: "builds", check: checkBuilds, slow: true, node: true},
 		{name: "members of other stores", check: checkStoreMembers, node: true},
 		{name: "kine", check: checkKine, node: true},
 		{name: "sharing", check: checkSharing},

@@ -75,6 +75,20 @@ type Sides struct {
 	OneStorage bool
 }
 
+// haveOneStorage reports whether only the program can be the reason of what differs between two targets.
+func (s Sides) haveOneStorage() bool { return s.Axis == v1alpha1.AxisTargets && s.OneStorage }
+
+// UnlikeExcluded is Unlike for sides without a valid round. It knows only what a program is the reason of: nothing else about
+// runs without valid numbers makes these incomparable.
+func UnlikeExcluded(baseline, candidate []v1alpha1.Environment, sides Sides) (doubt v1alpha1.ComparisonReason, note string) {
+	if said := unflushed(baseline, candidate); said != "" && sides.haveOneStorage() {
+		return v1alpha1.ReasonEnvironmentDiffers, sentence(said)
+	}
+	return "", ""
+}
+
+func sentence(said string) string { return strings.ToUpper(said[:1]) + said[1:] + "." }
+
 // inOneEnvironment follows what differs. What only a program can be the reason of needs no other environment.
 const inOneEnvironment = "That may have caused the difference. Run both sides in one environment, for example on one machine, or all client pods on nodes of one type (spec.pod.nodeSelector)."
 
@@ -83,7 +97,7 @@ func Unlike(baseline, candidate []v1alpha1.Environment, sides Sides) (doubt v1al
 	var notes []string
 	advice := ""
 	for _, a := range aspects {
-		isProgram := a.ofTarget && sides.Axis == v1alpha1.AxisTargets && sides.OneStorage
+		isProgram := a.ofTarget && sides.haveOneStorage()
 		if isProgram {
 			a.differs = unflushed
 		}
@@ -91,7 +105,7 @@ func Unlike(baseline, candidate []v1alpha1.Environment, sides Sides) (doubt v1al
 		if said == "" || a.ofTarget && sides.Axis != "" && sides.Axis != v1alpha1.AxisTargets {
 			continue
 		}
-		notes = append(notes, strings.ToUpper(said[:1])+said[1:]+".")
+		notes = append(notes, sentence(said))
 		if a.ofTarget && sides.Axis != "" && !isProgram {
 			continue
 		}

@@ -52,6 +52,12 @@ func (c Cluster) which(names []string) string {
 	return "Only at " + strings.Join(names, ", ")
 }
 
+// What to do if no member knows a leader, and if only some know none.
+const (
+	noneHasLeader  = "Start the members that are down: a majority must run and reach each other."
+	someHaveLeader = "Look at the network between its peer address and those of the others, and at its log."
+)
+
 func noLeader(c Cluster) (found []Finding, undecided []Undecided) {
 	var without []string
 	all := slices.DeleteFunc(c.answering(), func(m Member) bool { return m.Restricted != "" && m.Unread != "" })
@@ -68,19 +74,21 @@ func noLeader(c Cluster) (found []Finding, undecided []Undecided) {
 	case len(without) == 0:
 	case len(without) == len(all):
 		found = append(found, Finding{Message: text.Plural(len(all), "member") + " answered, and none knows a leader: etcd serves no writes and no linearizable reads.",
-			Do: "Start the members that are down: a majority must run and reach each other."})
+			Do: noneHasLeader})
 	default:
 		found = append(found, Finding{Members: without, Message: c.which(without) + ", no leader is known: its clients can neither write nor read linearizably. The others have one.",
-			Do: "Look at the network between its peer address and those of the others, and at its log."})
+			Do: someHaveLeader})
 	}
 	return found, undecided
 }
 
-// alarmAdvice is what to do about an alarm.
-var alarmAdvice = map[string]string{
-	"NOSPACE": "Compact, defragment each member, or raise --quota-backend-bytes; then etcdctl alarm disarm. Until then, etcd refuses writes.",
-	"CORRUPT": "Stop the member, remove it, and add it again with an empty data folder. Its data differs from that of the others.",
-}
+// What to do about alarms.
+const (
+	noSpaceAdvice = "Compact, defragment each member, or raise --quota-backend-bytes; then etcdctl alarm disarm. Until then, etcd refuses writes."
+	corruptAdvice = "Stop the member, remove it, and add it again with an empty data folder. Its data differs from that of the others."
+)
+
+var alarmAdvice = map[string]string{"NOSPACE": noSpaceAdvice, "CORRUPT": corruptAdvice}
 
 // alarms names the members that alarms are about: each member reports all of them.
 func alarms(c Cluster) (found []Finding, _ []Undecided) {
@@ -229,6 +237,11 @@ func flushAdvice(one bool) string {
 		return "Compare the disk of this member with the others, and look for what else writes to it. Move the data folder to a faster disk, or replace the member."
 	}
 	return "Give etcd faster disks that nothing else writes to, for example local SSDs. Look for noisy neighbours and for a storage quota (IOPS)."
+}
+
+// byMembers is the advice for both cases: one of several members has the fault, and all have it.
+func byMembers(advice func(one bool) string) string {
+	return "At one of several members: " + advice(true) + " At all members: " + advice(false)
 }
 
 func peerAdvice(bool) string {

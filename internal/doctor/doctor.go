@@ -84,16 +84,16 @@ func Diagnose(c Cluster) Diagnosis {
 	for _, check := range checks {
 		found, undecided := check.look(c)
 		for _, f := range found {
-			f.Kind, f.Limit, f.Source = check.kind, check.limit, check.source
-			f.Do = cmp.Or(f.Do, check.do)
+			f.Kind, f.Limit, f.Source = check.Kind, check.Limit, check.Source
+			f.Do = cmp.Or(f.Do, check.Do)
 			d.Findings = append(d.Findings, f)
 		}
 		for _, u := range undecided {
-			u.Kind = check.kind
+			u.Kind = check.Kind
 			d.Undecided = append(d.Undecided, u)
 		}
-		if without := within(d.NotLookedFor, check.kind); without == 0 || without < len(c.answering()) {
-			d.Looked = append(d.Looked, check.kind)
+		if without := within(d.NotLookedFor, check.Kind); without == 0 || without < len(c.answering()) {
+			d.Looked = append(d.Looked, check.Kind)
 		}
 	}
 	return d
@@ -109,21 +109,15 @@ func within(all []Undecided, kind string) (n int) {
 	return n
 }
 
-// LimitOf returns what is usual for a kind of finding.
-func LimitOf(kind string) string {
-	for _, c := range checks {
-		if c.kind == kind {
-			return c.limit
-		}
-	}
-	return ""
+// Check looks for one kind of fault.
+type Check struct {
+	// Kind is that of its findings, and Means what they say. Limit, Source and Do are as in Finding.
+	Kind, Means, Limit, Source, Do string
+	look                           func(Cluster) ([]Finding, []Undecided)
 }
 
-// check looks for one kind of fault.
-type check struct {
-	kind, limit, source, do string
-	look                    func(Cluster) ([]Finding, []Undecided)
-}
+// Checks returns all checks, that of the most important kind first.
+func Checks() []Check { return slices.Clone(checks) }
 
 // The sources of the limits.
 const (
@@ -161,26 +155,46 @@ const (
 
 // checks are in the order of their importance: what stops etcd, then causes, then what follows from them, then what will be a
 // problem later. A process that is throttled measures slow flushes and commits on a fast disk.
-var checks = []check{
-	{"NoLeader", "a leader", alerts, "", noLeader},
-	{"Alarm", "no alarm", maintenance, "", alarms},
-	{"Unreachable", "all members answer", alerts, "Look whether the process runs, at its log, and at the network to it.", unreachable},
-	{"Refused", "each member accepts the credentials", ours, "Correct the credentials, or look at the certificates and the clock of the member.", refused},
-	{"Restarted", "no restart", ours, "Look at the end of its earlier log, and whether its memory limit or a liveness probe ended it.", restarted},
-	{"QuotaNear", "95 % of the quota", alerts, "Compact and defragment, or raise --quota-backend-bytes. At the quota, etcd refuses writes.", quotaNear},
-	{"Throttled", "25 % of the periods of its CPU quota", throttlingAlert, "Raise or remove the CPU limit of its container, or the CPUQuota of its service. It stops etcd for a part of each 100 ms.", throttled},
-	{"SlowFlush", "p99 below 10ms", faqFlush, "", slow(results.TimerWALFsync, flushLimit, "a flush of the write-ahead log (WAL fsync)", flushAdvice)},
-	{"SlowPeer", "p99 below 150ms", alerts, "", slow(results.TimerPeerRoundTrip, peerLimit, "a round trip to another member", peerAdvice)},
-	{"SlowCommit", "p99 below 25ms", faqApply, "", slow(results.TimerBackendCommit, commitLimit, "a commit of the database (backend commit)", flushAdvice)},
-	{"BusyProcessor", "85 % of its processors", ours, "Give the member more processors, or send it less.", busy},
-	{"LeaderChanges", "fewer than 4 in 15 minutes", alerts, "Look for a slow disk, a slow network or too little CPU at the members: the leader's heartbeats come too late.", manyElections},
-	{"FailedProposals", "at most 5 in 15 minutes", alerts, "Look for elections, and for members that are down.", manyFailures},
-	{"SlowApplies", "fewer than 3 requests that take longer than --warning-apply-duration", ours + "; why: " + faqApply, "Look at etcd's log for \"apply request took too long\": it names the request. Large ranges and a slow disk are usual causes.", applies},
-	{"SlowRequests", "p99 of each RPC without streams, but Defragment, below 150ms", alerts, "Look for large ranges, large values and many keys in a transaction: the table shows the mean sizes. Then at the disk and the CPU.", slowRequests},
-	{"Behind", "5,000 entries", catchUp, "Look at the disk and the CPU of the member: it cannot keep up, and may need a snapshot of the leader.", behind},
-	{"Fragmented", "half of the database, if more than 100 MiB of it are in use", alerts, "Defragment the members one at a time: etcdctl defrag. A member answers nothing meanwhile.", fragmented},
-	{"CompactionMissing", "at most 100,000 revisions, or 10 for each key", ours + "; why: " + maintenance + "#history-compaction-v3-api-key-value-database",
+var checks = []Check{
+	{"NoLeader", "A member knows no leader. Without a leader, etcd serves no writes and no linearizable reads.",
+		"a leader", alerts, "If no member knows one: " + noneHasLeader + " If only some do not: " + someHaveLeader, noLeader},
+	{"Alarm", "etcd has raised an alarm: NOSPACE if a database has reached its quota, CORRUPT if the data of the members differ.",
+		"no alarm", maintenance, "NOSPACE: " + noSpaceAdvice + " CORRUPT: " + corruptAdvice, alarms},
+	{"Unreachable", "A member does not answer.",
+		"all members answer", alerts, "Look whether the process runs, at its log, and at the network to it.", unreachable},
+	{"Refused", "A member answers, and does not accept the credentials of this client.",
+		"each member accepts the credentials", ours, "Correct the credentials, or look at the certificates and the clock of the member.", refused},
+	{"Restarted", "A member restarted between the two looks of doctor.",
+		"no restart", ours, "Look at the end of its earlier log, and whether its memory limit or a liveness probe ended it.", restarted},
+	{"QuotaNear", "The database of a member is nearly as large as its quota.",
+		"95 % of the quota", alerts, "Compact and defragment, or raise --quota-backend-bytes. At the quota, etcd refuses writes.", quotaNear},
+	{"Throttled", "A member used up its quota of processor time. It stands still until the next period.",
+		"25 % of the periods of its CPU quota", throttlingAlert, "Raise or remove the CPU limit of its container, or the CPUQuota of its service. It stops etcd for a part of each 100 ms.", throttled},
+	{"SlowFlush", "A member takes long to flush its write-ahead log (WAL fsync). Each write waits for this flush at a majority of the members.",
+		"p99 below 10ms", faqFlush, byMembers(flushAdvice), slow(results.TimerWALFsync, flushLimit, "a flush of the write-ahead log (WAL fsync)", flushAdvice)},
+	{"SlowPeer", "A round trip between two members takes long. Each write waits for the answers of a majority.",
+		"p99 below 150ms", alerts, peerAdvice(true), slow(results.TimerPeerRoundTrip, peerLimit, "a round trip to another member", peerAdvice)},
+	{"SlowCommit", "A member takes long to commit its database (backend commit). Writes wait meanwhile.",
+		"p99 below 25ms", faqApply, byMembers(flushAdvice), slow(results.TimerBackendCommit, commitLimit, "a commit of the database (backend commit)", flushAdvice)},
+	{"BusyProcessor", "A member uses nearly all of its processors.",
+		"85 % of its processors", ours, "Give the member more processors, or send it less.", busy},
+	{"LeaderChanges", "The members elected leaders often. During an election, etcd serves no writes.",
+		"fewer than 4 in 15 minutes", alerts, "Look for a slow disk, a slow network or too little CPU at the members: the leader's heartbeats come too late.", manyElections},
+	{"FailedProposals", "Writes failed because the members did not agree on them.",
+		"at most 5 in 15 minutes", alerts, "Look for elections, and for members that are down.", manyFailures},
+	{"SlowApplies", "A member took long to apply requests.",
+		"fewer than 3 requests that take longer than --warning-apply-duration", ours + "; why: " + faqApply, "Look at etcd's log for \"apply request took too long\": it names the request. Large ranges and a slow disk are usual causes.", applies},
+	{"SlowRequests", "A member takes long to answer the requests of an RPC.",
+		"p99 of each RPC without streams, but Defragment, below 150ms", alerts, "Look for large ranges, large values and many keys in a transaction: the table shows the mean sizes. Then at the disk and the CPU.", slowRequests},
+	{"Behind", "A member has applied far fewer entries of the log than the others.",
+		"5,000 entries", catchUp, "Look at the disk and the CPU of the member: it cannot keep up, and may need a snapshot of the leader.", behind},
+	{"Fragmented", "A large part of a member's database is free space, which only defragmentation gives back to the disk.",
+		"half of the database, if more than 100 MiB of it are in use", alerts, "Defragment the members one at a time: etcdctl defrag. A member answers nothing meanwhile.", fragmented},
+	{"CompactionMissing", "A member was never compacted, and keeps many old revisions. They fill its database.",
+		"at most 100,000 revisions, or 10 for each key", ours + "; why: " + maintenance + "#history-compaction-v3-api-key-value-database",
 		"Set --auto-compaction-retention. Kubernetes compacts by itself: look whether its API servers run.", uncompacted},
-	{"LargeDatabase", "8 GiB", sizeLimit, "Find out what fills it: etcdctl get --prefix --keys-only. Move data that is no configuration elsewhere.", large},
-	{"MixedVersions", "one version", upgrades, "Finish the upgrade.", mixed},
+	{"LargeDatabase", "The database of a member is larger than the maximum that etcd's documentation suggests.",
+		"8 GiB", sizeLimit, "Find out what fills it: etcdctl get --prefix --keys-only. Move data that is no configuration elsewhere.", large},
+	{"MixedVersions", "The members run different versions of etcd. It uses the features of a new version only when all members run that version.",
+		"one version", upgrades, "Finish the upgrade.", mixed},
 }

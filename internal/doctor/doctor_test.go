@@ -3,6 +3,7 @@ package doctor
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -220,5 +221,14 @@ func TestMeanBytes(t *testing.T) {
 	m.Methods = nil
 	if received, sent := m.MeanBytes(); received != 0 || sent != 0 {
 		t.Errorf("got %v and %v bytes of no message", received, sent)
+	}
+}
+
+// A reader of one check needs no finding: each says what it means, its limit and what to do.
+func TestEachCheckExplainsItself(t *testing.T) {
+	for _, c := range Checks() {
+		if !strings.HasSuffix(c.Means, ".") || c.Limit == "" || c.Source == "" || !strings.HasSuffix(c.Do, ".") {
+			t.Errorf("%s is not explained: %+v", c.Kind, c)
+		}
 	}
 }

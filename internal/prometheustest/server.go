@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/freeport"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/processtest"
 )
 
 // Server is a running Prometheus.
@@ -50,14 +51,13 @@ func Start(t testing.TB, program string, every time.Duration, jobs ...Job) *Serv
 	s := &Server{address: free[0]}
 	command := exec.Command(program, "--config.file="+file, "--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+s.address)
 	command.Stdout, command.Stderr = &s.output, &s.output
-	if err := command.Start(); err != nil {
+	ended, err := processtest.Start(command)
+	if err != nil {
 		t.Fatal(err)
 	}
-	exited := make(chan error, 1)
-	go func() { exited <- command.Wait() }()
 	t.Cleanup(func() {
 		_ = command.Process.Signal(syscall.SIGTERM)
-		<-exited
+		<-ended
 		if t.Failed() {
 			t.Logf("output of Prometheus:\n%s", s.output.String())
 		}

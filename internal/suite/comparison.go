@@ -104,7 +104,7 @@ func confirming(s *v1alpha1.EtcdBenchmarkSuite) (plan []Planned) {
 func question(s *v1alpha1.EtcdBenchmarkSuite, baseline, candidate string, metric int, first, last int32) compare.Question {
 	q := compare.Question{Metric: s.Spec.Compare.Metrics[metric]}
 	lost := 0
-	var before, after []v1alpha1.Environment
+	var before, after, excludedBefore, excludedAfter []v1alpha1.Environment
 	for round := first; round <= last; round++ {
 		one, ran := Counted(s.Status.Results, baseline, round)
 		other, also := Counted(s.Status.Results, candidate, round)
@@ -113,6 +113,9 @@ func question(s *v1alpha1.EtcdBenchmarkSuite, baseline, candidate string, metric
 		}
 		lost += failures(s.Status.Results, candidate, round) - failures(s.Status.Results, baseline, round)
 		if one.Invalid != "" || other.Invalid != "" {
+			if rank(one) > 0 && rank(other) > 0 {
+				excludedBefore, excludedAfter = append(excludedBefore, one.Environment), append(excludedAfter, other.Environment)
+			}
 			continue
 		}
 		before, after = append(before, one.Environment), append(after, other.Environment)
@@ -120,7 +123,10 @@ func question(s *v1alpha1.EtcdBenchmarkSuite, baseline, candidate string, metric
 			q.Rounds = append(q.Rounds, compare.Round{Baseline: read(one.Values[metric], q.Metric), Candidate: read(other.Values[metric], q.Metric)})
 		}
 	}
-	q.Doubt, q.Note = compare.Unlike(before, after, compare.Sides{Axis: s.Spec.Compare.Axis, OneStorage: haveOneStorage(s, baseline, candidate)})
+	sides := compare.Sides{Axis: s.Spec.Compare.Axis, OneStorage: haveOneStorage(s, baseline, candidate)}
+	if q.Doubt, q.Note = compare.Unlike(before, after, sides); len(before) == 0 {
+		q.Doubt, q.Note = compare.UnlikeExcluded(excludedBefore, excludedAfter, sides)
+	}
 	q.Added = compare.AddedOf(before, after)
 	if lost != 0 {
 		q.Doubt = v1alpha1.ReasonExclusionsDiffer

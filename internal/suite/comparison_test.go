@@ -125,6 +125,26 @@ func TestABuildThatDoesNotFlush(t *testing.T) {
 				t.Errorf("%s: found %s %s %q, wanted no verdict, and %q", unflushed, c.Verdict, c.Reason, c.Message, want)
 			}
 		}
+		// The sentence stays if no round counts, for example because a build that does not flush overloads the load generator.
+		valid := s.DeepCopy()
+		for i := range s.Status.Results {
+			s.Status.Results[i].Invalid = "its load generator was a limit"
+		}
+		Update(s)
+		for _, c := range s.Status.Comparisons {
+			if c.Verdict != v1alpha1.NotCompared || !strings.HasPrefix(c.Message, want) {
+				t.Errorf("%s, without a valid round: found %s %s %q, wanted %q", unflushed, c.Verdict, c.Reason, c.Message, want)
+			}
+		}
+		// What runs without an end measured says nothing about a build.
+		for i := range s.Status.Results {
+			s.Status.Results[i].Reason = v1alpha1.ReasonTargetUnreachable
+		}
+		Update(s)
+		if c := s.Status.Comparisons[0]; strings.Contains(c.Message, "flush") {
+			t.Errorf("%s, without a completed run: found %q", unflushed, c.Message)
+		}
+		s = valid
 		s.Spec.Targets[0].Target.Ephemeral.Settings = map[string]v1alpha1.MemberSetting{"unsafe-no-fsync": "true"}
 		Update(s)
 		if c := s.Status.Comparisons[0]; c.Verdict != v1alpha1.NotRegressed || !strings.Contains(c.Message, "lay in memory.") {

@@ -34,7 +34,7 @@ var worstFirst = []v1alpha1.ObjectiveResult{v1alpha1.ObjectiveMissed, v1alpha1.O
 
 // checked is the result of the check for one kind.
 func checked(kind string, d results.Diagnosis) v1alpha1.ObjectiveStatus {
-	o := v1alpha1.ObjectiveStatus{Name: kind, Result: v1alpha1.ObjectiveMet, Wanted: doctor.LimitOf(kind)}
+	o := v1alpha1.ObjectiveStatus{Name: kind, Result: v1alpha1.ObjectiveMet, Wanted: limitOf(kind)}
 	var at, messages []string
 	do := ""
 	for _, f := range d.Findings {
@@ -56,4 +56,13 @@ func checked(kind string, d results.Diagnosis) v1alpha1.ObjectiveStatus {
 	}
 	o.Message = text.Shorten(strings.Join(messages, " "), v1alpha1.MaxMessageLength)
 	return o
+}
+
+func limitOf(kind string) string {
+	for _, c := range doctor.Checks() {
+		if c.Kind == kind {
+			return c.Limit
+		}
+	}
+	return ""
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/freeport"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/processtest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
@@ -113,12 +114,13 @@ func startEtcd(t *testing.T, dir string) int {
 	client, peer := "http://"+ports[0], "http://"+ports[1]
 	etcd := exec.CommandContext(t.Context(), filepath.Join(tools, "etcd"), "--data-dir", filepath.Join(dir, "data"), "--log-level=error",
 		"--listen-client-urls="+client, "--advertise-client-urls="+client, "--listen-peer-urls="+peer, "--initial-advertise-peer-urls="+peer, "--initial-cluster=default="+peer)
-	if err := etcd.Start(); err != nil {
+	ended, err := processtest.Start(etcd)
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		_ = etcd.Process.Kill()
-		_ = etcd.Wait()
+		<-ended
 	})
 	return etcd.Process.Pid
 }

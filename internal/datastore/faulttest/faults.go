@@ -165,9 +165,10 @@ func Large(p *plan.Plan) {
 	p.Load.Requests, p.Load.RequestTimeoutSeconds = new(int64(2_000)), 1
 }
 
-// OnSmallDisk returns the arguments that run a program with a new disk of 64 MB in this folder. It belongs to the process.
+// OnSmallDisk returns the arguments that run a program with a new disk of 64 MB in this folder. It belongs to the process. The
+// kernel forgets the signal of processtest when a user gets the rights of a new namespace, so it is set again.
 func OnSmallDisk(folder string, args []string) []string {
 	return append([]string{
-		"unshare", "--map-root-user", "--mount", "sh", "-c", `mkdir "$0" && mount -t tmpfs -o size=64m tmpfs "$0" && exec "$@"`, folder,
+		"unshare", "--map-root-user", "--mount", "sh", "-c", `mkdir "$0" && mount -t tmpfs -o size=64m tmpfs "$0" && exec setpriv --pdeathsig KILL "$@"`, folder,
 	}, args...)
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/admission"
@@ -135,9 +136,6 @@ func (t *tool) ab(f *abFlags, base, candidate string) error {
 	if err != nil {
 		return err
 	}
-	if f.sweep.print {
-		return printAdmitted(t, admission.Suites, m)
-	}
 	s, err := admitted(admission.Suites, m.Copy())
 	if err != nil {
 		return err
@@ -147,6 +145,14 @@ func (t *tool) ab(f *abFlags, base, candidate string) error {
 	}
 	if axis := s.Spec.Compare.Axis; axis != v1alpha1.AxisTargets {
 		return m.Refuse("spec.compare.axis", fmt.Sprintf("wanted Targets, because ab compares two builds, which are the targets; found %s", axis))
+	}
+	if f.isImages {
+		if err := setImages(m, s, base, candidate); err != nil {
+			return err
+		}
+	}
+	if f.sweep.print {
+		return printAdmitted(t, admission.Suites, m)
 	}
 	if f.local {
 		if err := f.setBuilds(t, m, s, base, candidate); err != nil {
@@ -158,6 +164,27 @@ func (t *tool) ab(f *abFlags, base, candidate string) error {
 	}
 	fmt.Fprintln(t.Err, estimateOf(s))
 	return t.begin(&f.runFlags, m)
+}
+
+// setImages gives the members of each target of a suite one of the images, those of the baseline the first one.
+func setImages(m *manifest.Manifest, s *v1alpha1.EtcdBenchmarkSuite, base, candidate string) error {
+	targets, _, err := unstructured.NestedSlice(m.Object.Object, "spec", "targets")
+	if err != nil {
+		return m.Refuse("spec.targets", err.Error())
+	}
+	for i, target := range s.Spec.Targets {
+		if target.Target.Ephemeral == nil {
+			return m.Refuse(fmt.Sprintf("spec.targets[%d].target", i), "wanted ephemeral members, which run one of the images")
+		}
+		image := candidate
+		if target.Name == s.Spec.Compare.Baseline.Entry {
+			image = base
+		}
+		if err := unstructured.SetNestedField(targets[i].(map[string]any), image, "target", "ephemeral", "image"); err != nil {
+			return m.Refuse(fmt.Sprintf("spec.targets[%d].target.ephemeral", i), err.Error())
+		}
+	}
+	return unstructured.SetNestedSlice(m.Object.Object, targets, "spec", "targets")
 }
 
 // setBuilds makes each target of a suite one of the programs, the baseline the first one. The result names them.
@@ -242,9 +269,6 @@ func (t *tool) abManifest(f *abFlags, base, candidate string) (*manifest.Manifes
 		m, err := t.readManifest(f.files[0])
 		if err == nil && !m.IsSuite() {
 			err = m.Refuse("kind", "wanted EtcdBenchmarkSuite with two targets, found EtcdBenchmark")
-		}
-		if err == nil && f.isImages {
-			err = m.Refuse("spec.targets", "names the images: remove --images, and run it with kubectl etcdbench run -f")
 		}
 		return m, err
 	}

@@ -104,6 +104,22 @@ func TestThePrintedSuiteOfTwoBuilds(t *testing.T) {
 	}
 }
 
+// With images, the targets of a suite of one's own run them: that of the baseline the first one.
+func TestImagesOfASuite(t *testing.T) {
+	t.Parallel()
+	c := call(twoBuilds, "ab", "example.org/etcd:1", "example.org/etcd:2", "--images", "-f", "-", "--print-manifest")
+	c.wantStatus(t, exitDone)
+	again := call(c.out.String(), "run", "-f", "-", "--dry-run=client", "-o", "json")
+	again.wantStatus(t, exitDone)
+	var s v1alpha1.EtcdBenchmarkSuite
+	must(t, json.Unmarshal([]byte(again.out.String()), &s))
+	for _, target := range s.Spec.Targets {
+		if want := map[v1alpha1.EntryName]string{"main": "example.org/etcd:1", "branch": "example.org/etcd:2"}[target.Name]; target.Target.Ephemeral.Image != want {
+			t.Errorf("%s: found the image %q, wanted %q", target.Name, target.Target.Ephemeral.Image, want)
+		}
+	}
+}
+
 func TestBuildsThatCannotBeCompared(t *testing.T) {
 	t.Parallel()
 	etcd := etcdProgram(t)
@@ -122,6 +138,7 @@ func TestBuildsThatCannotBeCompared(t *testing.T) {
 		"images and a folder": {"", "a b --images --data-dir /tmp", "--data-dir is for programs"},
 		"a cluster":           {"", etcd + " " + etcd + " --context a", "add --images"},
 		"another axis":        {otherAxis, etcd + " " + etcd + " -f -", "spec.compare.axis: wanted Targets"},
+		"images of no member": {strings.Replace(twoBuilds, "{ephemeral: {replicas: 1, image: a}}", `{endpoints: ["127.0.0.1:2379"]}`, 1), "a b --images -f -", "spec.targets[0].target: wanted ephemeral members"},
 		"a file of one":       {"", etcd + " " + etcd + " -o rw-heatmaps=file", "perfdash or jsonl, found"},
 		"members of two":      {twoBuilds, etcd + " " + etcd + " -f - --members 3", "set spec.targets[].target.ephemeral.replicas there"},
 		"a timeout":           {"", etcd + " " + etcd + " --timeout 5m", "--timeout is how long the command follows a suite in a cluster"},

@@ -11,7 +11,6 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/follow"
 	"github.com/etcdbench/etcd-benchmark-operator/config/samples"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/reasons"
 )
 
 // completionLimit bounds the calls to a cluster: the user waits at the prompt.
@@ -27,7 +26,7 @@ func (t *tool) completions(root *cobra.Command) {
 		"compare": atMost(2, orFiles(commaSeparated(t.completeObjects(listRuns)))),
 		"list":    completeWords(listKinds...),
 		"explain": func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			return completeWords(reasons.Names()...)(cmd, args, word)
+			return completeWords(explainedNames()...)(cmd, args, word)
 		},
 		"samples": atMost(1, completeSamples),
 	}

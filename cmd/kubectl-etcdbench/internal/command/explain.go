@@ -3,11 +3,13 @@ package command
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/agnivade/levenshtein"
 	"github.com/spf13/cobra"
 
+	"github.com/etcdbench/etcd-benchmark-operator/internal/doctor"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/reasons"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
@@ -30,9 +32,9 @@ func (t *tool) explainCommand() *cobra.Command {
 		Short: "Say what a reason in a result means and what to do, or all about a command",
 		Long: `Prints what a reason means and what to do about it: the reason of a condition (Finished,
 Passed, Cleaned, and those of a schedule), a cause in "valid", a resource of WHERE THE
-TIME WENT, the reason of a comparison without a verdict, or the sentence of a warning.
-With the name of a command, it prints its whole help. Without an argument, it lists all
-reasons. It needs no cluster.`,
+TIME WENT, the reason of a comparison without a verdict, a finding of doctor, or the
+sentence of a warning. With the name of a command, it prints its whole help. Without an
+argument, it lists all reasons. It needs no cluster.`,
 		Example: explainExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if found, err := explainCommandNamed(t.Out, cmd.Root(), args); found {
@@ -50,27 +52,43 @@ func (t *tool) explain(args []string) error {
 	for i, argument := range args {
 		found := explained(argument)
 		if len(found) == 0 {
-			return unknownWord("a reason", argument, reasons.Names(), "kubectl etcdbench explain lists all reasons")
+			return unknownWord("a reason", argument, explainedNames(), "kubectl etcdbench explain lists all reasons")
 		}
-		for j, e := range found {
+		for j, write := range found {
 			if i+j > 0 {
 				fmt.Fprintln(t.Out)
 			}
-			writeReason(t.Out, e)
+			write(t.Out)
 		}
 	}
 	return nil
 }
 
-// explained returns the entries that an argument means: those of the name, or that of the warning.
-func explained(argument string) []reasons.Entry {
-	if found := reasons.Find(argument); len(found) > 0 {
-		return found
+// explained returns what writes the explanations of an argument: those of the reasons of that name and of the finding of doctor, or
+// that of the warning.
+func explained(argument string) (found []func(io.Writer)) {
+	for _, e := range reasons.Find(argument) {
+		found = append(found, func(out io.Writer) { writeReason(out, e) })
 	}
-	if e, found := reasons.OfWarning(argument); found {
-		return []reasons.Entry{e}
+	for _, c := range doctor.Checks() {
+		if strings.EqualFold(c.Kind, argument) {
+			found = append(found, func(out io.Writer) { writeFinding(out, c) })
+		}
 	}
-	return nil
+	if e, is := reasons.OfWarning(argument); is && len(found) == 0 {
+		found = append(found, func(out io.Writer) { writeReason(out, e) })
+	}
+	return found
+}
+
+// explainedNames are all words that have an explanation.
+func explainedNames() []string {
+	names := reasons.Names()
+	for _, c := range doctor.Checks() {
+		names = append(names, c.Kind)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // proseWidth is the width of paragraphs, in characters.
@@ -85,6 +103,22 @@ func writeReason(out io.Writer, e reasons.Entry) {
 	fmt.Fprintf(out, "  More: %s\n", e.Kind.Page())
 }
 
+// The kind of what doctor finds, and the page about it.
+const (
+	findingKind = "finding of kubectl etcdbench doctor"
+	findingPage = "docs/doctor.md"
+)
+
+func writeFinding(out io.Writer, c doctor.Check) {
+	fmt.Fprintf(out, "%s: %s\n", c.Kind, findingKind)
+	writeParagraph(out, "  ", c.Means)
+	writeParagraph(out, "  ", "Limit: "+c.Limit+".")
+	// An address of a page is not split.
+	fmt.Fprintf(out, "  Source: %s\n", c.Source)
+	writeParagraph(out, "  ", "What to do: "+c.Do)
+	fmt.Fprintf(out, "  More: %s\n", findingPage)
+}
+
 // writeParagraph writes a text in lines of at most proseWidth characters.
 func writeParagraph(out io.Writer, indent, paragraph string) {
 	for _, line := range text.Wrap(paragraph, proseWidth-len(indent)) {
@@ -94,18 +128,29 @@ func writeParagraph(out io.Writer, indent, paragraph string) {
 
 // listReasons writes a line for each reason, in groups.
 func listReasons(out io.Writer) error {
-	for i, kind := range reasons.Kinds() {
-		if i > 0 {
-			fmt.Fprintln(out)
-		}
-		fmt.Fprintf(out, "%s (%s)\n", strings.ToUpper(string(kind)[:1])+string(kind)[1:], kind.Page())
+	for _, kind := range reasons.Kinds() {
+		writeGroup(out, string(kind), kind.Page())
 		for _, e := range reasons.Of(kind) {
-			first, _, _ := strings.Cut(reasons.Plain(e.Meaning), ". ")
-			fmt.Fprintf(out, "  %-24s %s\n", e.Name, strings.TrimSuffix(first, "."))
+			writeFirst(out, e.Name, reasons.Plain(e.Meaning))
 		}
+		fmt.Fprintln(out)
+	}
+	writeGroup(out, findingKind, findingPage)
+	for _, c := range doctor.Checks() {
+		writeFirst(out, c.Kind, c.Means)
 	}
 	_, err := fmt.Fprintln(out, "\nkubectl etcdbench explain REASON says what to do.")
 	return err
+}
+
+func writeGroup(out io.Writer, kind, page string) {
+	fmt.Fprintf(out, "%s (%s)\n", strings.ToUpper(kind[:1])+kind[1:], page)
+}
+
+// writeFirst writes a name and the first sentence of what it means.
+func writeFirst(out io.Writer, name, meaning string) {
+	first, _, _ := strings.Cut(meaning, ". ")
+	fmt.Fprintf(out, "  %-24s %s\n", name, strings.TrimSuffix(first, "."))
 }
 
 // unknownWord is the error about a word that is none of those known. It suggests the closest one.

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/etcdbench/etcd-benchmark-operator/internal/doctor"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/reasons"
 )
 
@@ -16,6 +17,7 @@ func TestExplain(t *testing.T) {
 		"lower case":          {[]string{"noquorum"}, []string{"NoQuorum: end of a run"}},
 		"two meanings":        {[]string{"TailTooThin"}, []string{"TailTooThin: verdict", "TailTooThin: comparison"}},
 		"two reasons":         {[]string{"Armed", "Late"}, []string{"Armed: stage", "Late: cause"}},
+		"a finding":           {[]string{"slowflush"}, []string{"SlowFlush: finding of kubectl etcdbench doctor", "Limit: p99 below 10ms.", "Source: https://etcd.io/docs/", "At all members: Give", "docs/doctor.md"}},
 		"a warning":           {[]string{"watchers missed 3 of 1,000 expected events"}, []string{"EventsMissed: warning"}},
 		"without an argument": {nil, []string{"TargetChanged", "End of a run (docs/reasons.md)"}},
 	} {
@@ -32,7 +34,7 @@ func TestExplain(t *testing.T) {
 func TestExplainListsAllReasons(t *testing.T) {
 	c := call("", "explain")
 	c.wantStatus(t, exitDone)
-	for _, name := range reasons.Names() {
+	for _, name := range append(reasons.Names(), doctor.Diagnose(doctor.Cluster{}).Looked...) {
 		if !strings.Contains(c.out.String(), "  "+name+" ") {
 			t.Errorf("%s is missing", name)
 		}
@@ -42,6 +44,7 @@ func TestExplainListsAllReasons(t *testing.T) {
 func TestExplainOfAnUnknownReason(t *testing.T) {
 	for word, want := range map[string]string{
 		"NoQorum":   "did you mean NoQuorum?",
+		"SlowFlash": "did you mean SlowFlush?",
 		"tailtoo":   "did you mean TailTooThin?",
 		"Nonsense!": `found "Nonsense!": kubectl etcdbench explain lists`,
 	} {

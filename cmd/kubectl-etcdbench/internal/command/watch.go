@@ -95,10 +95,19 @@ func (t *tool) watch(argument string, flags following) error {
 	}
 	return t.find(kind, name, flags.timeout, func(ctx context.Context, cluster *follow.Cluster, kind watchedKind, key client.ObjectKey) error {
 		if kind == aRun {
+			if err := flags.destinations.check(nil); err != nil {
+				return err
+			}
 			return t.followRun(cluster, key, flags).toItsEnd(ctx)
 		}
 		if err := flags.checkSuite(); err != nil {
 			return err
+		}
+		// Following has the error of a suite that cannot be read.
+		if s, err := follow.Suites.Get(ctx, cluster, key); err == nil {
+			if err := flags.destinations.check(s); err != nil {
+				return err
+			}
 		}
 		return t.followSuite(cluster, key, true, flags).toItsEnd(ctx)
 	})

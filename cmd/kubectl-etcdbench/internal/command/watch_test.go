@@ -2,6 +2,7 @@ package command
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -86,6 +87,8 @@ func TestWatchLeavesTheSuiteAlone(t *testing.T) {
 func TestWatchRefuses(t *testing.T) {
 	ns := namespace(t)
 	call(smallSuite, "run", "-f", "-", "-n", ns, "--timeout", "1ms").wantStatus(t, exitUnknown)
+	call(puts, "run", "-f", "-", "-n", ns, "--timeout", "1ms").wantStatus(t, exitUnknown)
+	file := filepath.Join(t.TempDir(), "file.csv")
 	for name, tc := range map[string]struct {
 		args []string
 		want string
@@ -95,11 +98,14 @@ func TestWatchRefuses(t *testing.T) {
 		"no run":           {[]string{"run/small"}, "the run " + ns + "/small was not found"},
 		"a form for runs":  {[]string{"suite/small", "-o", "jsonl"}, "a suite has no form jsonl"},
 		"the same, a name": {[]string{"small", "-o", "jsonl"}, "a suite has no form jsonl"},
+		"no such picture":  {[]string{"suite/small", "-o", "rw-heatmaps=" + file}, "rw-heatmaps: wanted workloads of type Mixed"},
+		"none of a run":    {[]string{"run/puts", "-o", "rw-heatmaps=" + file}, "rw-heatmaps: wanted a suite"},
 		"another kind":     {[]string{"pod/small"}, `watch follows no "pod"`},
 		"two names":        {[]string{"suite", "small"}, "wanted the name of one run or suite, found 2"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := call("", append(append([]string{"watch"}, tc.args...), "-n", ns)...)
+			// The run and the suite do not end: what is refused only at the end is not refused within the time.
+			c := call("", append(append([]string{"watch", "--timeout", "5s"}, tc.args...), "-n", ns)...)
 			c.wantStatus(t, exitFailed)
 			if !strings.Contains(c.err.String(), tc.want) {
 				t.Errorf("wanted %q in\n%s", tc.want, c.err)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/freeport"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/processtest"
 )
 
 const (
@@ -82,7 +83,7 @@ type member struct {
 	client, peer, advertised string
 	log                      bytes.Buffer
 	// ended is closed once the process has ended.
-	ended chan struct{}
+	ended <-chan struct{}
 }
 
 // start starts a cluster that ends with the test.
@@ -218,14 +219,10 @@ func (m *member) start(t *testing.T, i int, peers string, f fault) error {
 		m.cmd.Env = append(m.cmd.Env, "GOMAXPROCS=1")
 	}
 	m.cmd.Stdout, m.cmd.Stderr = &m.log, &m.log
-	if err := m.cmd.Start(); err != nil {
+	var err error
+	if m.ended, err = processtest.Start(m.cmd); err != nil {
 		return err
 	}
-	m.ended = make(chan struct{})
-	go func() {
-		_ = m.cmd.Wait()
-		close(m.ended)
-	}()
 	t.Cleanup(func() {
 		_ = m.cmd.Process.Kill()
 		<-m.ended

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/faulttest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/processtest"
 )
 
 const (
@@ -40,7 +41,7 @@ type Server struct {
 	Endpoint string
 	host     string
 	cmd      *exec.Cmd
-	ended    chan struct{}
+	ended    <-chan struct{}
 	log      *bytes.Buffer
 }
 
@@ -54,7 +55,7 @@ func Start(t *testing.T, servers int, settings ...string) []*Server {
 	var all []*Server
 	for i := range servers {
 		host := fmt.Sprintf("127.%d.%d.%d", a, b, i+2)
-		all = append(all, &Server{host: host, Endpoint: net.JoinHostPort(host, httpPort), log: &bytes.Buffer{}, ended: make(chan struct{})})
+		all = append(all, &Server{host: host, Endpoint: net.JoinHostPort(host, httpPort), log: &bytes.Buffer{}})
 	}
 	for i, s := range all {
 		s.start(t, i, all, settings)
@@ -90,13 +91,10 @@ func (s *Server) start(t *testing.T, number int, all []*Server, settings []strin
 	s.cmd = exec.Command(args[0], args[1:]...)
 	s.cmd.Dir = dir
 	s.cmd.Stdout, s.cmd.Stderr = s.log, s.log
-	if err := s.cmd.Start(); err != nil {
+	var err error
+	if s.ended, err = processtest.Start(s.cmd); err != nil {
 		t.Fatalf("starting Consul (run `make tools-consul`): %v", err)
 	}
-	go func() {
-		_ = s.cmd.Wait()
-		close(s.ended)
-	}()
 	t.Cleanup(func() {
 		s.Kill()
 		if t.Failed() {

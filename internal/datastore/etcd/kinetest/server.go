@@ -18,6 +18,8 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/processtest"
 )
 
 // startTimeout bounds how long a server may take to serve.
@@ -29,7 +31,7 @@ type Server struct {
 	Endpoint string
 
 	cmd   *exec.Cmd
-	ended chan struct{}
+	ended <-chan struct{}
 	log   *lockedBuffer
 	// probes are the requests of Client.
 	probes atomic.Int64
@@ -40,17 +42,14 @@ func Start(t *testing.T, flags ...string) *Server {
 	t.Helper()
 	// The host is an address of the loopback interface that is this server's alone.
 	host := fmt.Sprintf("127.%d.%d.%d", rand.N(250)+2, rand.N(250)+2, rand.N(250)+2)
-	s := &Server{Endpoint: net.JoinHostPort(host, "2379"), ended: make(chan struct{}), log: &lockedBuffer{}}
+	s := &Server{Endpoint: net.JoinHostPort(host, "2379"), log: &lockedBuffer{}}
 	s.cmd = exec.Command(filepath.Join(Tools(t), "kine"), append([]string{"--listen-address", s.Endpoint, "--metrics-bind-address", "0"}, flags...)...)
 	s.cmd.Dir = t.TempDir()
 	s.cmd.Stdout, s.cmd.Stderr = s.log, s.log
-	if err := s.cmd.Start(); err != nil {
+	var err error
+	if s.ended, err = processtest.Start(s.cmd); err != nil {
 		t.Fatalf("starting kine (run `make tools-kine`): %v", err)
 	}
-	go func() {
-		_ = s.cmd.Wait()
-		close(s.ended)
-	}()
 	t.Cleanup(func() {
 		_ = s.cmd.Process.Kill()
 		<-s.ended

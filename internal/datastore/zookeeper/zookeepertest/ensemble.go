@@ -19,6 +19,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/faulttest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/processtest"
 )
 
 const (
@@ -36,7 +37,7 @@ type Server struct {
 	Host string
 
 	cmd   *exec.Cmd
-	ended chan struct{}
+	ended <-chan struct{}
 	log   *bytes.Buffer
 }
 
@@ -76,7 +77,7 @@ func Start(t *testing.T, servers int, settings ...string) []*Server {
 	network := rand.N(250) + 2
 	var all []*Server
 	for i := range servers {
-		all = append(all, &Server{Host: fmt.Sprintf("127.%d.%d.%d", network, rand.N(250)+2, i+2), log: &bytes.Buffer{}, ended: make(chan struct{})})
+		all = append(all, &Server{Host: fmt.Sprintf("127.%d.%d.%d", network, rand.N(250)+2, i+2), log: &bytes.Buffer{}})
 	}
 	flags := slices.DeleteFunc(slices.Clone(settings), func(s string) bool { return !isFlag(s) })
 	for i, s := range all {
@@ -177,13 +178,10 @@ func (s *Server) start(t *testing.T, root string, id int, config string, flags [
 	s.cmd = exec.Command(args[0], args[1:]...)
 	s.cmd.Dir = data
 	s.cmd.Stdout, s.cmd.Stderr = s.log, s.log
-	if err := s.cmd.Start(); err != nil {
+	var err error
+	if s.ended, err = processtest.Start(s.cmd); err != nil {
 		t.Fatal(err)
 	}
-	go func() {
-		_ = s.cmd.Wait()
-		close(s.ended)
-	}()
 	t.Cleanup(func() {
 		s.Kill()
 		if t.Failed() {

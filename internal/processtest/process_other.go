@@ -1,0 +1,7 @@
+//go:build !linux
+
+package processtest
+
+import "os/exec"
+
+func endWithThread(*exec.Cmd) {}
