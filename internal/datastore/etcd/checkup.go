@@ -6,14 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
-	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/exposition"
@@ -302,23 +299,6 @@ func (c *checkup) measure(before members.Sample, page exposition.Page, i int, m 
 	}
 }
 
-// memberAlarm is an alarm in the errors of a status.
-var memberAlarm = regexp.MustCompile(`(?:memberID:\s*(\d+)\s+)?alarm:\s*([A-Z]+)`)
-
-// alarmsIn returns the alarms in the errors of a status, with the members' names.
-func (c *checkup) alarmsIn(errs []string) (all []doctor.Alarm) {
-	for _, e := range errs {
-		if found := memberAlarm.FindStringSubmatch(e); found != nil {
-			alarm := doctor.Alarm{Kind: found[2]}
-			if id, err := strconv.ParseUint(found[1], 10, 64); err == nil && id != 0 {
-				alarm.Member = cmp.Or(c.names[id], hexID(id))
-			}
-			all = append(all, alarm)
-		}
-	}
-	return all
-}
-
 // windowOf has the figures from one sample to the next.
 func windowOf(before, after members.Sample) *results.MemberWindow {
 	var t members.Track
@@ -341,53 +321,6 @@ func unborn(s members.Sample, at time.Time) members.Sample {
 		out.Timers[name] = h
 	}
 	return out
-}
-
-// nameAll gives the members their names, and lists the voters that no address leads to.
-func (c *checkup) nameAll(ctx context.Context, found *doctor.Cluster) {
-	for i, m := range found.Members {
-		if m.Problem != "" || m.Restricted != "" && m.Restricted != unread {
-			continue
-		}
-		list, err := c.list(ctx, c.plan.Target.Endpoints[i])
-		if err != nil {
-			found.ListUnread = err.Error()
-			continue
-		}
-		found.ListUnread, c.names = "", map[uint64]string{}
-		for _, listed := range list.Members {
-			c.name(listed, found)
-		}
-		return
-	}
-}
-
-func (c *checkup) list(ctx context.Context, endpoint string) (*clientv3.MemberListResponse, error) {
-	ctx, cancel := context.WithTimeout(ctx, lookLimit)
-	defer cancel()
-	client, err := c.viewer(ctx, endpoint)
-	if err != nil {
-		return nil, err
-	}
-	return client.MemberList(ctx, clientv3.WithSerializable())
-}
-
-// name finds the member that a cluster lists: by its ID, or by the address at which it does not answer.
-func (c *checkup) name(listed *etcdserverpb.Member, found *doctor.Cluster) {
-	at := slices.Index(c.ids, listed.ID)
-	if at < 0 {
-		at = slices.IndexFunc(found.Members, func(m doctor.Member) bool {
-			isItsOwn := func(url string) bool { return strings.HasSuffix(url, "://"+m.Endpoint) }
-			return m.Problem != "" && slices.ContainsFunc(listed.ClientURLs, isItsOwn)
-		})
-	}
-	c.names[listed.ID] = listed.Name
-	switch {
-	case at >= 0 && listed.Name != "":
-		found.Members[at].Name = listed.Name
-	case at < 0 && !listed.IsLearner:
-		found.Unlisted = append(found.Unlisted, cmp.Or(listed.Name, hexID(listed.ID)))
-	}
 }
 
 // know tells the driver the members.
