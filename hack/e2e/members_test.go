@@ -238,7 +238,8 @@ func checkMembersDeletion(t *testing.T, ns string) {
 // checkMembersQueue: runs with members of their own wait for each other, until the members of the first are gone.
 func checkMembersQueue(t *testing.T, ns string) {
 	queued := func(b *v1alpha1.EtcdBenchmark) { b.Spec.Target.ConcurrentRuns = v1alpha1.ConcurrentRunsQueue }
-	first := awaitMeasuring(t, create(t, newOwn(ns, "first", 500, queued, atRate)))
+	first := create(t, newOwn(ns, "first", 500, queued, atRate))
+	awaitStage(t, first, v1alpha1.StageStarting)
 	second := create(t, newOwn(ns, "second", 200, queued))
 	eventually(t, time.Minute, "the second run to wait", func(ctx context.Context) error {
 		// Runs of suites in other namespaces may be in front, too.
