@@ -142,13 +142,14 @@ func portNames(service *corev1.Service) string {
 }
 
 // resolveSlices returns the members that are ready. If none is, it returns those that the Service publishes all the same,
-// so that the client pods can tell what is wrong with them.
+// so that the client pods can tell what is wrong with them. A run that only observes looks at all.
 func (r *EtcdBenchmarkReconciler) resolveSlices(ctx context.Context, run *v1alpha1.EtcdBenchmark, items []discoveryv1.EndpointSlice, port portOfMembers) (lifecycle.Target, error) {
 	var endpoints, nodes, published, publishedNodes []string
 	for _, slice := range items {
 		number := port.in(slice)
 		for _, e := range slice.Endpoints {
-			if number == 0 || len(e.Addresses) == 0 || e.Conditions.Ready != nil && !*e.Conditions.Ready {
+			isAway := !ptr.Deref(e.Conditions.Ready, true) && (!run.OnlyObserves() || ptr.Deref(e.Conditions.Terminating, false))
+			if number == 0 || len(e.Addresses) == 0 || isAway {
 				continue
 			}
 			host, err := r.hostOfEndpoint(ctx, run, e)
@@ -157,7 +158,7 @@ func (r *EtcdBenchmarkReconciler) resolveSlices(ctx context.Context, run *v1alph
 			}
 			address, node := net.JoinHostPort(host, strconv.Itoa(int(number))), ptr.Deref(e.NodeName, "")
 			// The condition ready is true for every pod of a Service with publishNotReadyAddresses.
-			if published, publishedNodes = append(published, address), append(publishedNodes, node); ptr.Deref(e.Conditions.Serving, true) {
+			if published, publishedNodes = append(published, address), append(publishedNodes, node); ptr.Deref(e.Conditions.Serving, true) || run.OnlyObserves() {
 				endpoints, nodes = append(endpoints, address), append(nodes, node)
 			}
 		}
@@ -219,9 +220,9 @@ func (r *EtcdBenchmarkReconciler) resolvePods(ctx context.Context, run *v1alpha1
 	return r.countStarting(ctx, run, target, pods.Items, selector)
 }
 
-// memberHost returns "" for a pod that is not ready.
+// memberHost returns "" for a pod that is not ready. A run that only observes wants to know why it is not.
 func memberHost(run *v1alpha1.EtcdBenchmark, pod *corev1.Pod) string {
-	if !isReady(pod) || !pod.DeletionTimestamp.IsZero() {
+	if !isReady(pod) && !run.OnlyObserves() || !pod.DeletionTimestamp.IsZero() {
 		return ""
 	}
 	if needsNames(run) {

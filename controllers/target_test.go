@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
@@ -102,6 +103,33 @@ func TestServiceTarget(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A run that only observes looks at members that are not ready, and does not wait for them.
+func TestTargetOfARunThatOnlyObserves(t *testing.T) {
+	observes := func(run *v1alpha1.EtcdBenchmark) {
+		run.Spec.Workload = spec.Workload{Type: spec.WorkloadObserve}
+		run.Spec.Load = spec.Load{Transport: spec.TransportClient, Pods: 1, Connections: 1, Clients: 1, DurationSeconds: new(int32(30)), RequestTimeoutSeconds: 10}
+	}
+	away := func(s *harness) {
+		s.makeMember("etcd-1", "198.18.9.2", corev1.ConditionFalse)
+		s.makeMember("etcd-0", "198.18.9.1", corev1.ConditionTrue)
+	}
+	t.Run("pods", func(t *testing.T) {
+		s := newHarness(t, targets(byPods()), observes)
+		s.awaitSeen()
+		away(s)
+		s.awaitEndpoints("198.18.9.1:2379", "198.18.9.2:2379")
+	})
+	t.Run("service", func(t *testing.T) {
+		s := newHarness(t, targets(byService(intstr.FromString("client"))), observes)
+		s.awaitSeen()
+		members := slice("etcd", "198.18.9.2", "198.18.9.1", "198.18.9.3")
+		members.Endpoints[0].Conditions = discoveryv1.EndpointConditions{Ready: new(false), Serving: new(false)}
+		members.Endpoints[2].Conditions = discoveryv1.EndpointConditions{Ready: new(false), Serving: new(true), Terminating: new(true)}
+		s.makeService(service("etcd"), members)
+		s.awaitEndpoints("198.18.9.1:12379", "198.18.9.2:12379")
+	})
 }
 
 // withoutPorts are the Service of an EtcdCluster of etcd-operator and its EndpointSlice.

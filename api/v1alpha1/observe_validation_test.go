@@ -21,8 +21,11 @@ func TestAdmissionRejectsObserve(t *testing.T) {
 		"clients":              {"set only durationSeconds", observeWith(edit{"spec.load.clients", `2`})},
 		"a rate":               {"set only durationSeconds", observeWith(edit{"spec.load.rate", `{perSecond: 5}`})},
 		"a warm-up":            {"set only durationSeconds", observeWith(edit{"spec.load.warmupSeconds", `5`})},
-		"one member":           {"spec.target: Invalid value: must have neither members nor memberIndex", observeWith(edit{"spec.target.memberIndex", `0`})},
-		"the leader":           {"must have neither members nor memberIndex", observeWith(edit{"spec.target.members", `Leader`})},
+		"one member":           {"spec.target: Invalid value: must have neither members, memberIndex nor ephemeral", observeWith(edit{"spec.target.memberIndex", `0`})},
+		"the leader":           {"must have neither members, memberIndex nor ephemeral", observeWith(edit{"spec.target.members", `Leader`})},
+		"members of the run":   {"must have neither members, memberIndex nor ephemeral", observeWith(edit{"spec.target", `{ephemeral: {replicas: 1, image: etcd}}`})},
+		"rules of a guard":     {"spec.guard.stopOn: Invalid value: must be absent for workload.type Observe", observeWith(edit{"spec.guard", `{stopOn: {leaderChange: true}}`})},
+		"a time-out too short": {"spec.timeoutSeconds: Invalid value: must be at least load.durationSeconds (30) plus 60", observeWith(edit{"spec.timeoutSeconds", `89`})},
 		"disturbances":         {"spec.disturbances: Invalid value: must be absent for workload.type Observe", observeWith(edit{"spec.disturbances", `[{type: LeaseExpiry, everySeconds: 1, leaseExpiry: {}}]`})},
 		"ZooKeeper":            {"found type Observe", observeWith(edit{"spec.target", zooKeeper})},
 	} {

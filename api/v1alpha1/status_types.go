@@ -112,12 +112,13 @@ type EtcdBenchmarkStatus struct {
 	// +kubebuilder:validation:MaxItems=32
 	RequestCounts []RequestCount `json:"requestCounts,omitempty"`
 
-	// objectives are the results of spec.objectives, by name.
+	// objectives are the results of spec.objectives, by name, after those of the
+	// checks of workload.type Observe.
 	//
 	// +optional
 	// +listType=map
 	// +listMapKey=name
-	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:MaxItems=64
 	Objectives []ObjectiveStatus `json:"objectives,omitempty"`
 
 	// pods are the client pods, by index.

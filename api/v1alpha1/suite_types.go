@@ -76,6 +76,7 @@ type EtcdBenchmarkSuiteList struct {
 // +kubebuilder:validation:XValidation:rule="has(self.loads) != has(self.search)",messageExpression="'set loads or search: found ' + (has(self.loads) ? 'both' : 'neither')"
 // +kubebuilder:validation:XValidation:rule="!has(self.search) || self.targets.size() * self.workloads.size() * self.search.maxProbes <= 500",message="targets × workloads × search.maxProbes must be at most 500 runs: lower search.maxProbes, or split the suite"
 // +kubebuilder:validation:XValidation:rule="!has(self.search) || self.rounds == 1 && !has(self.compare) && !has(self.table)",message="cannot be combined with rounds, compare or table: the search repeats its probes itself, and has its own table",fieldPath=".search"
+// +kubebuilder:validation:XValidation:rule="!has(self.search) || self.workloads.all(w, w.workload.type != 'Observe')",message="cannot search with workload.type Observe, which has no rate: set loads",fieldPath=".search"
 // +kubebuilder:validation:XValidation:rule="!has(self.search) || self.workloads.all(w, has(w.objectives) && w.objectives.exists(o, o.type == 'Latency' || o.type == 'AchievedRate'))",message="needs an objective that a higher rate misses in each entry of workloads, of type Latency or AchievedRate: the search looks for the highest rate that meets the objectives",fieldPath=".search"
 type EtcdBenchmarkSuiteSpec struct {
 	// template has what all runs share. An entry of targets, workloads or loads

@@ -78,8 +78,11 @@ func lockOf(b *v1alpha1.EtcdBenchmark) *plan.Lock {
 	return &plan.Lock{WaitSeconds: int(b.Spec.SchedulingTimeoutSeconds)}
 }
 
-// guardOf returns the default guard for a run whose spec has none.
+// guardOf returns the default guard for a run whose spec has none. A run that only observes needs none.
 func guardOf(b *v1alpha1.EtcdBenchmark) spec.Guard {
+	if b.OnlyObserves() {
+		return spec.Guard{StopOn: &spec.StopRules{}}
+	}
 	if b.Spec.Guard == nil {
 		return spec.DefaultGuard()
 	}

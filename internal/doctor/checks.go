@@ -121,7 +121,7 @@ func unreachable(c Cluster) (found []Finding, undecided []Undecided) {
 		}
 	}
 	for _, name := range c.Unlisted {
-		undecided = append(undecided, Undecided{Member: name, Why: "no address leads to it", Needs: "its address in --endpoints"})
+		undecided = append(undecided, Undecided{Member: name, Why: "no address leads to it", Needs: "its address"})
 	}
 	if c.ListUnread != "" {
 		undecided = append(undecided, Undecided{Member: "the others", Why: "the list of members could not be read: " + c.ListUnread, Needs: "the list, or the addresses of all members"})
@@ -213,7 +213,7 @@ func slow(t results.Timer, limit time.Duration, what string, advice func(one boo
 			case timing.P99AtMost == 0 || timing.P99AtMost > limit:
 				undecided = append(undecided, Undecided{Member: m.Name, Why: fmt.Sprintf("p99 is %s, and the limit lies within", bucket(timing)), Needs: "a histogram with a bound at " + text.Duration(limit) + ", for example of kubectl etcdbench bench"})
 			case disagrees:
-				undecided = append(undecided, Undecided{Member: m.Name, Why: fmt.Sprintf("the slowest of the last %d took %s, and those since its start keep the limit", few.Count, bucket(few)), Needs: fmt.Sprintf("%d observations: a longer --window", observations)})
+				undecided = append(undecided, Undecided{Member: m.Name, Why: fmt.Sprintf("the slowest of the last %d took %s, and those since its start keep the limit", few.Count, bucket(few)), Needs: fmt.Sprintf("%d observations: a longer window", observations)})
 			}
 		}
 		if len(names) > 0 {
@@ -282,7 +282,7 @@ func often(c Cluster, f results.Figure, most float64, what string) (found []Find
 		case !known:
 			undecided = append(undecided, m.lacks("its "+what+"s", "its metrics"))
 		case recent > 0:
-			undecided = append(undecided, Undecided{Member: m.Name, Why: text.Plural(int64(recent), what) + " " + now, Needs: "a longer --window"})
+			undecided = append(undecided, Undecided{Member: m.Name, Why: text.Plural(int64(recent), what) + " " + now, Needs: "a longer window"})
 		}
 	}
 	return found, append(undecided, c.unread()...)
@@ -350,7 +350,7 @@ func uncompacted(c Cluster) (found []Finding, undecided []Undecided) {
 		case history <= historyRevisions || history <= historyPerKey*m.Gauges[Keys]:
 		case compacted > 0:
 			undecided = append(undecided, Undecided{Member: m.Name, Why: fmt.Sprintf("it keeps %s, and was compacted up to revision %s", text.Plural(int64(history), "revision"), text.Grouped(int64(compacted))),
-				Needs: "whether the compacted revision rises, as compactRevision of doctor -o json"})
+				Needs: "whether the compacted revision rises"})
 		default:
 			found = append(found, Finding{Members: []string{m.Name}, Message: fmt.Sprintf("%s was never compacted, and keeps %s for %s.", m.Name, text.Plural(int64(history), "revision"), text.Plural(int64(m.Gauges[Keys]), "key"))})
 		}

@@ -80,7 +80,7 @@ type (
 
 // Diagnose compares a cluster with the limits of etcd's documentation.
 func Diagnose(c Cluster) Diagnosis {
-	d := Diagnosis{Findings: []Finding{}, Undecided: []Undecided{}, NotLookedFor: slices.Concat(c.unthrottled(), c.untimed())}
+	d := Diagnosis{Findings: []Finding{}, Undecided: []Undecided{}, NotLookedFor: slices.Concat(c.unthrottled(), c.untimed()), Unseen: c.unseen()}
 	for _, check := range checks {
 		found, undecided := check.look(c)
 		for _, f := range found {
@@ -97,6 +97,20 @@ func Diagnose(c Cluster) Diagnosis {
 		}
 	}
 	return d
+}
+
+// unseen are the members that were not looked at.
+func (c Cluster) unseen() (out []string) {
+	for _, m := range c.Members {
+		if m.Problem != "" {
+			out = append(out, m.Name)
+		}
+	}
+	out = append(out, c.Unlisted...)
+	if c.ListUnread != "" {
+		out = append(out, "others")
+	}
+	return out
 }
 
 // within counts the entries of a kind.

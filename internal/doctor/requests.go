@@ -50,7 +50,7 @@ func slowRequests(c Cluster) (found []Finding, undecided []Undecided) {
 			switch {
 			case timing.Count == 0 || isFast || method.Name == "Defragment":
 			case timing.Count < observations:
-				cannot(fmt.Sprintf("the slowest of %s %s took %s", text.Plural(timing.Count, "request"), method.Name, bucket(timing)), fmt.Sprintf("%d requests: a longer --window", observations))
+				cannot(fmt.Sprintf("the slowest of %s %s took %s", text.Plural(timing.Count, "request"), method.Name, bucket(timing)), fmt.Sprintf("%d requests: a longer window", observations))
 			case timing.P99Above >= requestLimit || timing.Mean >= requestLimit:
 				found = append(found, Finding{Members: []string{m.Name}, Message: fmt.Sprintf("%s takes long for requests %s: p99 %s, mean %s, %s times in the last %s.",
 					m.Name, method.Name, bucket(timing), text.Duration(timing.Mean), text.Grouped(timing.Count), text.Duration(c.Length))})

@@ -241,6 +241,9 @@ func keys(o Observed) Cleaned {
 	if o.spec().Target.Disk != nil {
 		return Cleaned{metav1.ConditionTrue, v1alpha1.ReasonKeysDeleted, "The run has no keys. The files of its logs have no names, and are gone with the client pods."}
 	}
+	if o.Run.OnlyObserves() {
+		return Cleaned{metav1.ConditionTrue, v1alpha1.ReasonNothingWritten, "The run only looked at the target."}
+	}
 	deleted := deletedBefore(o.Run)
 	written := false
 	for _, p := range o.allPods() {

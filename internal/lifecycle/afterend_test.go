@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -211,6 +212,15 @@ func TestKeys(t *testing.T) {
 			t.Errorf("wanted KeysDeleted, found %+v", k)
 		}
 	})
+}
+
+// A run that only observes leaves nothing, also if its pod is gone.
+func TestNoKeysOfARunThatOnlyObserves(t *testing.T) {
+	o := scenario(running, pod(0, func(p *Pod) { *p = Pod{Name: p.Name, State: PodGone} }))
+	o.Run.Spec.Workload = spec.Workload{Type: spec.WorkloadObserve}
+	if k := keys(o); k.Status != metav1.ConditionTrue || k.Reason != v1alpha1.ReasonNothingWritten {
+		t.Errorf("found %+v", k)
+	}
 }
 
 // TestKeysOfAPodThatMayYetStart: when the run ends, the deletion of its Job is only requested. A pod of a run that does

@@ -119,7 +119,7 @@ func acknowledgesControlPlane(run *v1alpha1.EtcdBenchmark) bool {
 // every etcd user may read them, and not every API server stores them under the usual prefix. Names are resolved and
 // checked together with the target, before status holds its addresses.
 func capControlPlane(o Observed) *Problem {
-	if acknowledgesControlPlane(o.Run) {
+	if acknowledgesControlPlane(o.Run) || o.Run.OnlyObserves() {
 		return nil
 	}
 	endpoints := o.Target.Endpoints

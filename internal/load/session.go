@@ -336,7 +336,9 @@ func (s *Session) look(ctx context.Context) (*results.Target, members.View, erro
 // claim assumes after every error, except a refusal, that the claim may have reached the target, so that there may be
 // something to release.
 func (s *Session) claim(ctx context.Context) error {
-	s.state.set(func(s *state) { s.cleaning = results.CleaningKeysLeft })
+	if !s.plan.Workload.OnlyObserves() {
+		s.state.set(func(s *state) { s.cleaning = results.CleaningKeysLeft })
+	}
 	began := Now()
 	err := s.driver.Claim(ctx)
 	if f := FailureOf(err); f != nil && refuses(f.Reason) {

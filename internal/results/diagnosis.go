@@ -8,6 +8,8 @@ type Diagnosis struct {
 	// are the kinds that were looked for, at one member at least.
 	NotLookedFor []Undecided `json:"notLookedFor,omitempty"`
 	Looked       []string    `json:"looked"`
+	// Unseen are members that were not looked at: each check could find something there.
+	Unseen []string `json:"unseen,omitempty"`
 }
 
 // Finding is one thing that is wrong.

@@ -18,8 +18,8 @@ func diagnosed(b *v1alpha1.EtcdBenchmark, s *results.Summary) (out []v1alpha1.Ob
 	case !b.OnlyObserves():
 		return nil
 	case s == nil || s.Target == nil || s.Target.Diagnosis == nil:
-		return []v1alpha1.ObjectiveStatus{{Name: "diagnosis", Result: v1alpha1.ObjectiveUnknown, Wanted: "two looks at each member",
-			Message: "The run ended before its second look at the members, or its detailed result was lost."}}
+		return []v1alpha1.ObjectiveStatus{{Name: "Diagnosis", Result: v1alpha1.ObjectiveUnknown, Wanted: "two looks at each member",
+			Message: "The run ended before its second look at the members, or its detailed result was lost or did not fit into the termination message."}}
 	}
 	for _, kind := range s.Target.Diagnosis.Looked {
 		out = append(out, checked(kind, *s.Target.Diagnosis))
@@ -35,18 +35,25 @@ var worstFirst = []v1alpha1.ObjectiveResult{v1alpha1.ObjectiveMissed, v1alpha1.O
 // checked is the result of the check for one kind.
 func checked(kind string, d results.Diagnosis) v1alpha1.ObjectiveStatus {
 	o := v1alpha1.ObjectiveStatus{Name: kind, Result: v1alpha1.ObjectiveMet, Wanted: limitOf(kind)}
-	var at, messages []string
-	do := ""
+	var at, messages, advice []string
 	for _, f := range d.Findings {
 		if f.Kind == kind {
-			o.Result, do = v1alpha1.ObjectiveMissed, cmp.Or(do, f.Do)
+			o.Result = v1alpha1.ObjectiveMissed
 			at, messages = append(at, f.Members...), append(messages, f.Message)
+			if !slices.Contains(advice, f.Do) {
+				advice = append(advice, f.Do)
+			}
 		}
 	}
 	if o.Result == v1alpha1.ObjectiveMissed {
 		o.Got = text.Shorten("found "+cmp.Or(strings.Join(at, ", "), "in the cluster"), v1alpha1.MaxMessageLength/4)
+		do := text.Shorten(strings.Join(advice, " "), v1alpha1.MaxMessageLength/2)
 		o.Message = text.Shorten(strings.Join(messages, " "), v1alpha1.MaxMessageLength-len(do)-1) + " " + do
 		return o
+	}
+	if len(d.Unseen) > 0 {
+		o.Result = v1alpha1.ObjectiveUnknown
+		messages = append(messages, "Not looked at: "+strings.Join(d.Unseen, ", ")+".")
 	}
 	for _, u := range d.Undecided {
 		if u.Kind == kind {

@@ -21,10 +21,11 @@ func TestChecksOfARunThatOnlyObserves(t *testing.T) {
 		want   []v1alpha1.ObjectiveResult
 		passed string
 	}{
-		"nothing":   {&results.Diagnosis{Looked: looked}, []v1alpha1.ObjectiveResult{"Met", "Met", "Met"}, "True"},
-		"a finding": {&results.Diagnosis{Looked: looked, Findings: []results.Finding{slow}, Undecided: []results.Undecided{open}}, []v1alpha1.ObjectiveResult{"Missed", "Unknown", "Met"}, "False"},
-		"undecided": {&results.Diagnosis{Looked: looked, Undecided: []results.Undecided{open}}, []v1alpha1.ObjectiveResult{"Unknown", "Met", "Met"}, "Unknown"},
-		"no look":   {nil, []v1alpha1.ObjectiveResult{"Unknown"}, "Unknown"},
+		"nothing":                         {&results.Diagnosis{Looked: looked}, []v1alpha1.ObjectiveResult{"Met", "Met", "Met"}, "True"},
+		"a finding":                       {&results.Diagnosis{Looked: looked, Findings: []results.Finding{slow}, Undecided: []results.Undecided{open}}, []v1alpha1.ObjectiveResult{"Missed", "Unknown", "Met"}, "False"},
+		"undecided":                       {&results.Diagnosis{Looked: looked, Undecided: []results.Undecided{open}}, []v1alpha1.ObjectiveResult{"Unknown", "Met", "Met"}, "Unknown"},
+		"a member that was not looked at": {&results.Diagnosis{Looked: looked, Findings: []results.Finding{slow}, Unseen: []string{"m3"}}, []v1alpha1.ObjectiveResult{"Missed", "Unknown", "Unknown"}, "False"},
+		"no look":                         {nil, []v1alpha1.ObjectiveResult{"Unknown"}, "Unknown"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := results.Summarize([]*results.Snapshot{runtest.Measured(0, 3, func(s *results.Snapshot) { s.Target = &results.Target{Diagnosis: tc.found} })})

@@ -190,6 +190,7 @@ func restriction(err error) string {
 func (c *checkup) first(ctx context.Context, i int) (m doctor.Member, err error) {
 	endpoint := c.plan.Target.Endpoints[i]
 	m = doctor.Member{Name: endpoint, Endpoint: endpoint, Gauges: map[doctor.Gauge]float64{}}
+	c.ids[i], c.clusters[i] = 0, 0
 	s, err := c.status(ctx, endpoint)
 	m.Restricted = restriction(err)
 	if err != nil && m.Restricted == "" {

@@ -30,7 +30,7 @@ func TestARunThatOnlyLooks(t *testing.T) {
 	before := handled(t, cluster)
 	s := runAll(t, planFor(append(slices.Clone(cluster.Endpoints), "127.0.0.1:1"), onlyLooking))[0]
 	if status := s.Operations[spec.OperationStatus]; s.Stage != results.StageDone || s.Cleaning != results.CleaningNothingWritten || status.CompletedInWindow == 0 || len(status.Errors) > 0 {
-		t.Errorf("ended in %s, %s, with %+v", s.Stage, s.Cleaning, status)
+		t.Errorf("ended in %s, %s, with %d responses in the window and %v", s.Stage, s.Cleaning, status.CompletedInWindow, status.Errors)
 	}
 	if s.Target.Diagnosis == nil || len(s.Target.Members) != 1 || s.Target.Members[0].Window == nil || s.Target.Skipped["127.0.0.1:1"] == "" {
 		t.Fatalf("found %+v", s.Target)
@@ -56,6 +56,15 @@ func TestARunThatOnlyLooks(t *testing.T) {
 	}
 	if found, err := client.Get(t.Context(), ownPrefix, clientv3.WithPrefix()); err != nil || len(found.Kvs) != 1 {
 		t.Errorf("found %+v (%v), wanted the key of another", found, err)
+	}
+}
+
+// A user who may not read the status gets a diagnosis, and no failed requests.
+func TestARunThatOnlyLooksWithoutTheRightToReadStatus(t *testing.T) {
+	cluster, _ := oneMember(t)
+	s := runAll(t, planFor([]string{refusing(t, cluster.Endpoints[0], "Status")}, onlyLooking))[0]
+	if status := s.Operations[spec.OperationStatus]; len(status.Errors) > 0 || s.Target.Diagnosis == nil || len(s.Target.Diagnosis.Looked) == 0 {
+		t.Errorf("found %v and %+v", status.Errors, s.Target.Diagnosis)
 	}
 }
 

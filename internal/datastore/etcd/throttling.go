@@ -49,7 +49,7 @@ func (c *checkup) throttle(ctx context.Context, before doctor.Groups, m *doctor.
 		m.ThrottlingUnread = unread
 	case p.All == 0 && now.Counted():
 		// A kubelet samples a container every 10 to 20 s.
-		m.ThrottlingUnread = &doctor.Missing{Why: "no period of its CPU quota was counted between the looks", Needs: "a longer --window"}
+		m.ThrottlingUnread = &doctor.Missing{Why: "no period of its CPU quota was counted between the looks", Needs: "a longer window"}
 	default:
 		m.Throttling = &p
 	}

@@ -45,7 +45,7 @@ func randomGuard(r *rand.Rand, s *results.Snapshot) {
 
 // diagnosis has this many findings.
 func diagnosis(findings int) *results.Diagnosis {
-	d := &results.Diagnosis{Looked: []string{"NoLeader", "SlowFlush"}, Undecided: []results.Undecided{{Kind: "NoLeader", Member: "m1", Why: "no metrics", Needs: "its metrics"}}}
+	d := &results.Diagnosis{Looked: []string{"NoLeader", "SlowFlush"}, Unseen: []string{"m3"}, Undecided: []results.Undecided{{Kind: "NoLeader", Member: "m1", Why: "no metrics", Needs: "its metrics"}}}
 	for i := range findings {
 		d.Findings = append(d.Findings, results.Finding{Kind: "SlowFlush", Members: []string{"m1", "m2"}[i%2:], Message: strings.Repeat("slow ", i+1) + "flush", Limit: "p99 below 10ms", Source: "FAQ", Do: "buy disks"})
 	}

@@ -186,9 +186,8 @@ func writeDiagnosis(t *tool, c doctor.Cluster, d doctor.Diagnosis) error {
 		Version       int      `json:"version"`
 		WindowSeconds float64  `json:"windowSeconds"`
 		Members       []member `json:"members"`
-		Unlisted      []string `json:"notLookedAt,omitempty"`
 		doctor.Diagnosis
-	}{Version: diagnosisVersion, WindowSeconds: c.Length.Seconds(), Unlisted: c.Unlisted, Diagnosis: d}
+	}{Version: diagnosisVersion, WindowSeconds: c.Length.Seconds(), Diagnosis: d}
 	figures := func(w *results.MemberWindow) map[results.Figure]float64 {
 		if w == nil {
 			return nil
