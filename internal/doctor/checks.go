@@ -183,14 +183,22 @@ func (m Member) deciding(t results.Timer) (timing results.Timing, window string)
 		length, _ := m.Recent.Value(results.FigureSampledSeconds)
 		return timing, "in the last " + text.Duration(results.Seconds(length).Round(time.Second))
 	}
+	window = "since the start of its process " + text.Duration(m.Uptime.Round(time.Second)) + " ago"
+	if known && timing.Count == 0 {
+		window += ", and none between the looks"
+	}
 	timing, _ = m.Started.Timing(t)
-	return timing, "since the start of its process " + text.Duration(m.Uptime.Round(time.Second)) + " ago"
+	return timing, window
 }
 
-// disagrees reports whether the few recent observations of a timer are slower than the limit that all of them since the start keep.
-func (m Member) disagrees(t results.Timer, limit time.Duration) (few results.Timing, yes bool) {
+// few are recent observations of a timer that are too few for a percentile; none if there are enough. isSlow reports whether one of
+// them may have been slower than a limit.
+func (m Member) few(t results.Timer, limit time.Duration) (few results.Timing, isSlow bool) {
 	few, known := m.Recent.Timing(t)
-	return few, known && few.Count > 0 && few.Count < observations && (few.P99AtMost == 0 || few.P99AtMost > limit)
+	if !known || few.Count >= observations {
+		return results.Timing{}, false
+	}
+	return few, few.Count > 0 && (few.P99AtMost == 0 || few.P99AtMost > limit)
 }
 
 // slow looks for a timer whose 99th percentile is above a limit. Members report only the bucket of a percentile.
@@ -203,24 +211,31 @@ func slow(t results.Timer, limit time.Duration, what string, advice func(one boo
 				continue
 			}
 			timing, window := m.deciding(t)
-			few, disagrees := m.disagrees(t, limit)
+			few, isSlow := m.few(t, limit)
 			switch {
 			case timing.Count < observations:
 				undecided = append(undecided, Undecided{Member: m.Name, Why: fmt.Sprintf("%s observed since its start", text.Plural(timing.Count, "time")), Needs: fmt.Sprintf("%d observations", observations)})
+			case (timing.P99Above >= limit || timing.Mean >= limit) && few.Count > 0 && !isSlow:
+				undecided = append(undecided, Undecided{Member: m.Name, Why: fmt.Sprintf("p99 is %s %s, and the last %d kept the limit", bucket(timing), window, few.Count), Needs: fmt.Sprintf("%d observations: a longer window", observations)})
 			case timing.P99Above >= limit || timing.Mean >= limit:
 				names = append(names, m.Name)
 				numbers = append(numbers, fmt.Sprintf("%s: p99 %s, mean %s, %s times %s", m.Name, bucket(timing), text.Duration(timing.Mean), text.Grouped(timing.Count), window))
 			case timing.P99AtMost == 0 || timing.P99AtMost > limit:
 				undecided = append(undecided, Undecided{Member: m.Name, Why: fmt.Sprintf("p99 is %s, and the limit lies within", bucket(timing)), Needs: "a histogram with a bound at " + text.Duration(limit) + ", for example of kubectl etcdbench bench"})
-			case disagrees:
+			case isSlow:
 				undecided = append(undecided, Undecided{Member: m.Name, Why: fmt.Sprintf("the slowest of the last %d took %s, and those since its start keep the limit", few.Count, bucket(few)), Needs: fmt.Sprintf("%d observations: a longer window", observations)})
 			}
 		}
+		undecided = append(undecided, c.unread()...)
 		if len(names) > 0 {
-			found = append(found, Finding{Members: names, Message: fmt.Sprintf("%s, %s takes long. %s.", c.which(names), what, strings.Join(numbers, "; ")),
-				Do: advice(len(names) < len(c.answering()))})
+			where, one := c.which(names), len(names) < len(c.answering())
+			if len(undecided) > 0 {
+				// The others may have it, too.
+				where, one = "At "+strings.Join(names, ", "), false
+			}
+			found = append(found, Finding{Members: names, Message: fmt.Sprintf("%s, %s takes long. %s.", where, what, strings.Join(numbers, "; ")), Do: advice(one)})
 		}
-		return found, append(undecided, c.unread()...)
+		return found, undecided
 	}
 }
 

@@ -96,6 +96,7 @@ func Diagnose(c Cluster) Diagnosis {
 			d.Looked = append(d.Looked, check.Kind)
 		}
 	}
+	blameThrottling(d.Findings)
 	return d
 }
 
@@ -111,6 +112,20 @@ func (c Cluster) unseen() (out []string) {
 		out = append(out, "others")
 	}
 	return out
+}
+
+// blameThrottling: a member that is throttled takes long for flushes and commits on a fast disk, too.
+func blameThrottling(all []Finding) {
+	var stopped []string
+	for i, f := range all {
+		isOther := func(name string) bool { return !slices.Contains(stopped, name) }
+		switch {
+		case f.Kind == "Throttled":
+			stopped = append(stopped, f.Members...)
+		case (f.Kind == "SlowFlush" || f.Kind == "SlowCommit") && len(stopped) > 0 && !slices.ContainsFunc(f.Members, isOther):
+			all[i].Do = "First see Throttled: without its processor, a member takes long also on a fast disk."
+		}
+	}
 }
 
 // within counts the entries of a kind.
@@ -129,6 +144,9 @@ type Check struct {
 	Kind, Means, Limit, Source, Do string
 	look                           func(Cluster) ([]Finding, []Undecided)
 }
+
+// OfCluster reports whether each member knows the answer for all.
+func (c Check) OfCluster() bool { return c.Kind == "NoLeader" || c.Kind == "Alarm" }
 
 // Checks returns all checks, that of the most important kind first.
 func Checks() []Check { return slices.Clone(checks) }
@@ -181,9 +199,9 @@ var checks = []Check{
 	{"Restarted", "A member restarted between the two looks of doctor.",
 		"no restart", ours, "Look at the end of its earlier log, and whether its memory limit or a liveness probe ended it.", restarted},
 	{"QuotaNear", "The database of a member is nearly as large as its quota.",
-		"95 % of the quota", alerts, "Compact and defragment, or raise --quota-backend-bytes. At the quota, etcd refuses writes.", quotaNear},
+		"below 95 % of the quota", alerts, "Compact and defragment, or raise --quota-backend-bytes. At the quota, etcd refuses writes.", quotaNear},
 	{"Throttled", "A member used up its quota of processor time. It stands still until the next period.",
-		"25 % of the periods of its CPU quota", throttlingAlert, "Raise or remove the CPU limit of its container, or the CPUQuota of its service. It stops etcd for a part of each 100 ms.", throttled},
+		"at most 25 % of the periods of its CPU quota", throttlingAlert, "Raise or remove the CPU limit of its container, or the CPUQuota of its service. It stops etcd for a part of each 100 ms.", throttled},
 	{"SlowFlush", "A member takes long to flush its write-ahead log (WAL fsync). Each write waits for this flush at a majority of the members.",
 		"p99 below 10ms", faqFlush, byMembers(flushAdvice), slow(results.TimerWALFsync, flushLimit, "a flush of the write-ahead log (WAL fsync)", flushAdvice)},
 	{"SlowPeer", "A round trip between two members takes long. Each write waits for the answers of a majority.",
@@ -191,7 +209,7 @@ var checks = []Check{
 	{"SlowCommit", "A member takes long to commit its database (backend commit). Writes wait meanwhile.",
 		"p99 below 25ms", faqApply, byMembers(flushAdvice), slow(results.TimerBackendCommit, commitLimit, "a commit of the database (backend commit)", flushAdvice)},
 	{"BusyProcessor", "A member uses nearly all of its processors.",
-		"85 % of its processors", ours, "Give the member more processors, or send it less.", busy},
+		"below 85 % of its processors", ours, "Give the member more processors, or send it less.", busy},
 	{"LeaderChanges", "The members elected leaders often. During an election, etcd serves no writes.",
 		"fewer than 4 in 15 minutes", alerts, "Look for a slow disk, a slow network or too little CPU at the members: the leader's heartbeats come too late.", manyElections},
 	{"FailedProposals", "Writes failed because the members did not agree on them.",
@@ -201,14 +219,14 @@ var checks = []Check{
 	{"SlowRequests", "A member takes long to answer the requests of an RPC.",
 		"p99 of each RPC without streams, but Defragment, below 150ms", alerts, "Look for large ranges, large values and many keys in a transaction: the table shows the mean sizes. Then at the disk and the CPU.", slowRequests},
 	{"Behind", "A member has applied far fewer entries of the log than the others.",
-		"5,000 entries", catchUp, "Look at the disk and the CPU of the member: it cannot keep up, and may need a snapshot of the leader.", behind},
+		"at most 5,000 entries", catchUp, "Look at the disk and the CPU of the member: it cannot keep up, and may need a snapshot of the leader.", behind},
 	{"Fragmented", "A large part of a member's database is free space, which only defragmentation gives back to the disk.",
-		"half of the database, if more than 100 MiB of it are in use", alerts, "Defragment the members one at a time: etcdctl defrag. A member answers nothing meanwhile.", fragmented},
+		"at least half of the database in use, if that is more than 100 MiB", alerts, "Defragment the members one at a time: etcdctl defrag. A member answers nothing meanwhile.", fragmented},
 	{"CompactionMissing", "A member was never compacted, and keeps many old revisions. They fill its database.",
 		"at most 100,000 revisions, or 10 for each key", ours + "; why: " + maintenance + "#history-compaction-v3-api-key-value-database",
 		"Set --auto-compaction-retention. Kubernetes compacts by itself: look whether its API servers run.", uncompacted},
 	{"LargeDatabase", "The database of a member is larger than the maximum that etcd's documentation suggests.",
-		"8 GiB", sizeLimit, "Find out what fills it: etcdctl get --prefix --keys-only. Move data that is no configuration elsewhere.", large},
+		"at most 8 GiB", sizeLimit, "Find out what fills it: etcdctl get --prefix --keys-only. Move data that is no configuration elsewhere.", large},
 	{"MixedVersions", "The members run different versions of etcd. It uses the features of a new version only when all members run that version.",
 		"one version", upgrades, "Finish the upgrade.", mixed},
 }

@@ -69,6 +69,14 @@ func TestDiagnose(t *testing.T) {
 			timed(m[0].Recent, results.TimerWALFsync, 29, 1, 2)
 			timed(m[0].Started, results.TimerWALFsync, 100, 1, 2)
 		}, found{"SlowFlush": {"m0"}}, found{}},
+		"few fast flushes now, slow ones before": {func(m []Member) {
+			timed(m[0].Recent, results.TimerWALFsync, 5, 0.001, 0.002)
+			timed(m[0].Started, results.TimerWALFsync, 100, 1, 2)
+		}, found{}, found{"SlowFlush": {"m0"}}},
+		"no flush now, slow ones before": {func(m []Member) {
+			timed(m[0].Recent, results.TimerWALFsync, 0, 0, 0)
+			timed(m[0].Started, results.TimerWALFsync, 100, 1, 2)
+		}, found{"SlowFlush": {"m0"}}, found{}},
 		"few flushes ever": {func(m []Member) {
 			timed(m[0].Recent, results.TimerWALFsync, 1, 1, 2)
 			timed(m[0].Started, results.TimerWALFsync, 29, 1, 2)
@@ -175,6 +183,32 @@ func TestTheMostImportantIsFirst(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"Unreachable", "Throttled", "SlowFlush", "LeaderChanges", "MixedVersions"}, kinds); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// What to do depends on whether the others are known to be fast, and on what else the member has.
+func TestAdviceOfSlowFlushes(t *testing.T) {
+	fewEver := func(m *Member) {
+		timed(m.Recent, results.TimerWALFsync, 1, 0, 0.001)
+		timed(m.Started, results.TimerWALFsync, 2, 0, 0.001)
+	}
+	for name, tc := range map[string]struct {
+		edit func(all []Member)
+		want string
+	}{
+		"the others are fast":      {func([]Member) {}, flushAdvice(true)},
+		"the others are not known": {func(all []Member) { fewEver(&all[2]) }, flushAdvice(false)},
+		"it is throttled":          {func(all []Member) { all[1].Throttling = &Periods{100, 50} }, "First see Throttled: without its processor, a member takes long also on a fast disk."},
+		"another is throttled":     {func(all []Member) { all[2].Throttling = &Periods{100, 50} }, flushAdvice(true)},
+	} {
+		c := Cluster{Members: []Member{well(0), well(1), well(2)}}
+		timed(c.Members[1].Recent, results.TimerWALFsync, 100, 1, 2)
+		tc.edit(c.Members)
+		for _, f := range Diagnose(c).Findings {
+			if f.Kind == "SlowFlush" && (f.Do != tc.want || strings.HasPrefix(f.Message, "Only") == (tc.want == flushAdvice(false))) {
+				t.Errorf("%s: found %+v, wanted %s", name, f, tc.want)
+			}
+		}
 	}
 }
 

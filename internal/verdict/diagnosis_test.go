@@ -24,7 +24,7 @@ func TestChecksOfARunThatOnlyObserves(t *testing.T) {
 		"nothing":                         {&results.Diagnosis{Looked: looked}, []v1alpha1.ObjectiveResult{"Met", "Met", "Met"}, "True"},
 		"a finding":                       {&results.Diagnosis{Looked: looked, Findings: []results.Finding{slow}, Undecided: []results.Undecided{open}}, []v1alpha1.ObjectiveResult{"Missed", "Unknown", "Met"}, "False"},
 		"undecided":                       {&results.Diagnosis{Looked: looked, Undecided: []results.Undecided{open}}, []v1alpha1.ObjectiveResult{"Unknown", "Met", "Met"}, "Unknown"},
-		"a member that was not looked at": {&results.Diagnosis{Looked: looked, Findings: []results.Finding{slow}, Unseen: []string{"m3"}}, []v1alpha1.ObjectiveResult{"Missed", "Unknown", "Unknown"}, "False"},
+		"a member that was not looked at": {&results.Diagnosis{Looked: looked, Findings: []results.Finding{slow}, Unseen: []string{"m3"}}, []v1alpha1.ObjectiveResult{"Missed", "Unknown", "Met"}, "False"},
 		"no look":                         {nil, []v1alpha1.ObjectiveResult{"Unknown"}, "Unknown"},
 	} {
 		t.Run(name, func(t *testing.T) {

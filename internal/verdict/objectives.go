@@ -40,7 +40,7 @@ func notJudged(got, message string) verdict {
 // result without the part of a pod. A run that did not complete its load can miss, but cannot pass. reason is how the
 // run ended. The checks of a run that only observes come before its objectives.
 func Judge(b *v1alpha1.EtcdBenchmark, s *results.Summary, reason string) ([]v1alpha1.ObjectiveStatus, *metav1.Condition) {
-	out := diagnosed(b, s)
+	out := diagnosed(b, s, reason)
 	if len(b.Resolved().Objectives) == 0 && out == nil {
 		return nil, nil
 	}

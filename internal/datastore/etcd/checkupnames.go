@@ -57,7 +57,11 @@ func (c *checkup) name(listed *etcdserverpb.Member, found *doctor.Cluster) {
 	case at >= 0 && listed.Name != "":
 		found.Members[at].Name = listed.Name
 	case at < 0 && !listed.IsLearner:
-		found.Unlisted = append(found.Unlisted, cmp.Or(listed.Name, hexID(listed.ID)))
+		name := listed.Name
+		if name == "" {
+			name = hexID(listed.ID) + " (added, and never started)"
+		}
+		found.Unlisted = append(found.Unlisted, name)
 	}
 }
 

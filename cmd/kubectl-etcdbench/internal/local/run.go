@@ -228,8 +228,11 @@ func (c *controller) stopNotice() string {
 	return fmt.Sprintf("Stopping the run. It waits for responses, for at most %s%s. The result so far follows; Ctrl-C again exits without it.", text.Duration(responses), then)
 }
 
-// hasKeys reports whether keys of the run can outlive it: those of its own members cannot, and a disk has none.
-func (c *controller) hasKeys() bool { return c.own == nil && c.run.Spec.Target.Disk == nil }
+// hasKeys reports whether keys of the run can outlive it: those of its own members cannot, and a disk and a run that only observes
+// have none.
+func (c *controller) hasKeys() bool {
+	return c.own == nil && c.run.Spec.Target.Disk == nil && !c.run.OnlyObserves()
+}
 
 func (c *controller) leftError() error {
 	if !c.hasKeys() {
