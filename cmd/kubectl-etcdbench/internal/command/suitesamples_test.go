@@ -81,6 +81,9 @@ func shrink(s *v1alpha1.EtcdBenchmarkSuiteSpec, endpoints []string) {
 		if m := w.Workload.Mixed; m != nil {
 			m.Keys.Count = min(m.Keys.Count, 1000)
 		}
+		if r := w.Workload.Range; r != nil {
+			r.Keys.Count = max(min(r.Keys.Count, 1000), int64(r.KeysPerRequest))
+		}
 		if p := w.Workload.Put; p != nil && p.Overwrite {
 			p.Keys.Count = min(p.Keys.Count, 1000)
 		}

@@ -26,15 +26,21 @@ func commandAfter(t *testing.T, text, words string) string {
 	return found[1]
 }
 
+// typed begins a command of this plugin in this process. more are further arguments.
+func typed(line string, more ...string) *called {
+	c := &called{out: &output{}, err: &output{}, signals: make(chan os.Signal, 2), status: make(chan int, 1)}
+	go func() {
+		c.status <- Main("test", append(wordsOf(line)[2:], more...), Streams{In: strings.NewReader(""), Out: c.out, Err: c.err}, c.signals)
+	}()
+	return c
+}
+
 // wantTyped runs a command as a user types it, and wants an exit status. Commands of this plugin run in this process.
 // more are further arguments of these.
 func wantTyped(t *testing.T, want int, line string, more ...string) string {
 	t.Helper()
-	if _, isOurs := strings.CutPrefix(line, "kubectl etcdbench "); isOurs {
-		c := &called{out: &output{}, err: &output{}, signals: make(chan os.Signal, 2), status: make(chan int, 1)}
-		go func() {
-			c.status <- Main("test", append(wordsOf(line)[2:], more...), Streams{In: strings.NewReader(""), Out: c.out, Err: c.err}, c.signals)
-		}()
+	if strings.HasPrefix(line, "kubectl etcdbench ") {
+		c := typed(line, more...)
 		c.wantStatus(t, want)
 		return c.out.String() + c.err.String()
 	}
@@ -122,9 +128,9 @@ func TestThePageRepeatsTheRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Chdir(t.TempDir())
-			call(tc.stdin, append(tc.args, "-o", "html=page.html")...).wantStatus(t, exitDone)
+			call(tc.stdin, append(tc.args, "-o", "html=page.html")...).wantResult(t)
 			g.writeFolders(t)
-			wantTyped(t, exitDone, saveRepetition(t, "page.html"))
+			typed(saveRepetition(t, "page.html")).wantResult(t)
 		})
 	}
 }
