@@ -204,7 +204,11 @@ func TestAdviceOfSlowFlushes(t *testing.T) {
 		c := Cluster{Members: []Member{well(0), well(1), well(2)}}
 		timed(c.Members[1].Recent, results.TimerWALFsync, 100, 1, 2)
 		tc.edit(c.Members)
-		for _, f := range Diagnose(c).Findings {
+		found := Diagnose(c).Findings
+		if !slices.ContainsFunc(found, func(f Finding) bool { return f.Kind == "SlowFlush" }) {
+			t.Errorf("%s: found only %+v", name, found)
+		}
+		for _, f := range found {
 			if f.Kind == "SlowFlush" && (f.Do != tc.want || strings.HasPrefix(f.Message, "Only") == (tc.want == flushAdvice(false))) {
 				t.Errorf("%s: found %+v, wanted %s", name, f, tc.want)
 			}

@@ -45,6 +45,21 @@ type Driver interface {
 	Close() error
 }
 
+// Keyless has the methods of a Driver whose runs have no keys.
+type Keyless struct{}
+
+// Claim implements Driver.
+func (Keyless) Claim(context.Context) error { return nil }
+
+// Sign implements Driver.
+func (Keyless) Sign(context.Context) error { return nil }
+
+// Signs implements Driver.
+func (Keyless) Signs(context.Context) (map[string]int64, error) { return nil, nil }
+
+// Clean implements Driver.
+func (Keyless) Clean(context.Context, map[string]int64) error { return nil }
+
 // Locker is a Driver whose store has a lock that one run at a time holds. All pods of a run hold it together.
 type Locker interface {
 	// Look returns who holds the lock. If this run does, it is Free.

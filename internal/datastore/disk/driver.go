@@ -19,6 +19,7 @@ const closeLimit = 5 * time.Second
 
 // Driver is load.Driver for a folder on a disk. A folder has one pod, no keys and no lock.
 type Driver struct {
+	load.Keyless
 	plan     plan.Plan
 	requests load.RequestCounter
 	// closing ends all writers when it is closed. broken has the first error of a log.
@@ -87,22 +88,10 @@ func (d *Driver) lose(err error) {
 	}
 }
 
-// Claim implements load.Driver. No other run sees the files.
-func (*Driver) Claim(context.Context) error { return nil }
-
-// Sign implements load.Driver.
-func (*Driver) Sign(context.Context) error { return nil }
-
-// Signs implements load.Driver.
-func (*Driver) Signs(context.Context) (map[string]int64, error) { return nil, nil }
-
 // Release implements load.Driver. The files have no names, and are gone when they are closed.
 func (*Driver) Release(context.Context) (results.Cleaning, error) {
 	return results.CleaningKeysDeleted, nil
 }
-
-// Clean implements load.Driver.
-func (*Driver) Clean(context.Context, map[string]int64) error { return nil }
 
 // Requests implements load.Driver.
 func (d *Driver) Requests() map[spec.RPC]map[results.Phase]uint64 { return d.requests.Counts() }

@@ -17,7 +17,10 @@ import (
 
 // Observing is load.Driver for a run that only looks at its members: it takes no lock, makes no claim and writes nothing. It
 // accepts an etcd that has alarms, users of other systems or no leader.
-type Observing struct{ checkup *checkup }
+type Observing struct {
+	load.Keyless
+	checkup *checkup
+}
 
 var (
 	_ load.Driver    = (*Observing)(nil)
@@ -26,7 +29,7 @@ var (
 )
 
 // NewObserving returns the driver of a plan. It reads nothing and connects to nothing yet.
-func NewObserving(p plan.Plan) *Observing { return &Observing{newCheckup(p, OwnThrottling)} }
+func NewObserving(p plan.Plan) *Observing { return &Observing{checkup: newCheckup(p, OwnThrottling)} }
 
 // Preflight implements load.Driver. At least one member must answer.
 func (o *Observing) Preflight(ctx context.Context) (*results.Target, members.View, error) {
@@ -78,22 +81,10 @@ func (o *Observing) Connect(context.Context, int) (load.Conn, error) {
 	return c, nil
 }
 
-// Claim implements load.Driver. There are no keys.
-func (*Observing) Claim(context.Context) error { return nil }
-
-// Sign implements load.Driver.
-func (*Observing) Sign(context.Context) error { return nil }
-
-// Signs implements load.Driver.
-func (*Observing) Signs(context.Context) (map[string]int64, error) { return nil, nil }
-
 // Release implements load.Driver.
 func (*Observing) Release(context.Context) (results.Cleaning, error) {
 	return results.CleaningNothingWritten, nil
 }
-
-// Clean implements load.Driver.
-func (*Observing) Clean(context.Context, map[string]int64) error { return nil }
 
 // Requests implements load.Driver.
 func (o *Observing) Requests() map[spec.RPC]map[results.Phase]uint64 { return o.checkup.Requests() }
