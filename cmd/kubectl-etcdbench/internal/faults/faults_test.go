@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
@@ -160,6 +162,10 @@ func TestAloneEvidenceAndObjectivesOfFaults(t *testing.T) {
 // No added time is required on a busy machine, so nothing is compared with a quiet run.
 func TestEvidenceAndObjectivesOfFaultsOnABusyMachine(t *testing.T) { onBusyMachine.run(t, 0) }
 
+// quietMembers bounds the members of all quiet trials that run at the same time: ten use most of two processors, and then
+// round trips between them are rightly named.
+var quietMembers = semaphore.NewWeighted(4)
+
 // run runs the trials of a group. quiet is the service time of a put without a fault.
 func (g group) run(t *testing.T, quiet time.Duration) {
 	for name, tc := range trials() {
@@ -173,6 +179,13 @@ func (g group) run(t *testing.T, quiet time.Duration) {
 func (tc trial) run(t *testing.T, quiet time.Duration) {
 	if tc.group != alone {
 		t.Parallel()
+	}
+	if tc.group == amongQuiet {
+		members := int64(max(1, tc.fault.members))
+		if err := quietMembers.Acquire(t.Context(), members); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { quietMembers.Release(members) })
 	}
 	if tc.adds > 0 && quiet == 0 {
 		t.Fatal("the added time cannot be judged without a run that has no fault")
@@ -191,7 +204,11 @@ func (tc trial) run(t *testing.T, quiet time.Duration) {
 // result is the result of a run under the fault. A quarter of the usual rate leaves processor time to other trials.
 func (tc trial) result(t *testing.T) *v1alpha1.EtcdBenchmark {
 	t.Helper()
-	return steadily(t, tc.fault, func(cluster *cluster) *v1alpha1.EtcdBenchmark {
+	mostBusy := 1.0
+	if tc.group == amongQuiet {
+		mostBusy = 0.6
+	}
+	return steadily(t, tc.fault, mostBusy, func(cluster *cluster) *v1alpha1.EtcdBenchmark {
 		run := puts(cluster, rateOf(50))
 		if tc.change != nil {
 			tc.change(run)
