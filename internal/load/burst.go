@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -164,25 +165,29 @@ func (s *Session) connectLater(ctx context.Context, numbers []int) (err error) {
 	return nil
 }
 
-// A preload has at most mostWriters clients: each has a goroutine. If connections are opened later, each early connection
-// has writersPerConnection of them, if it can carry several requests.
+// A preload has at most mostWriters clients: each has a goroutine. A connection that can carry several requests has
+// writersPerConnection of them if it is opened for the preload, or if the members exist for this run alone. Otherwise the
+// preload is no heavier than the load.
 const (
 	mostWriters          = 1000
-	writersPerConnection = 8
+	writersPerConnection = 32
 )
 
 // writers returns the clients of the preload.
-func (s *Session) writers(clients []*client) (writers []*client) {
-	if s.early == nil {
-		return clients[:min(len(clients), mostWriters)]
+func (s *Session) writers(clients []*client) []*client {
+	conns, writers := s.early, []*client(nil)
+	if conns == nil {
+		conns, writers = s.conns, slices.Clip(clients[:min(len(clients), mostWriters)])
 	}
 	row, _ := s.plan.Target.Datastore.Store()
 	perConnection := 1
-	if row.Multiplexed && s.plan.Load.Transport.Multiplexed() {
+	if (s.early != nil || s.plan.Ephemeral) && row.Multiplexed && s.plan.Load.Transport.Multiplexed() {
 		perConnection = writersPerConnection
 	}
-	for i := range perConnection * len(s.early) {
-		writers = append(writers, newClient(i, s.early[i%len(s.early)], s.workload, s.plan, &s.permit))
+	for i := len(writers); i < min(perConnection*len(conns), mostWriters); i++ {
+		added := newClient(i, conns[i%len(conns)], s.workload, s.plan, &s.permit)
+		added.pod = s.part.Index
+		writers = append(writers, added)
 	}
 	return writers
 }

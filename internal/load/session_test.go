@@ -59,6 +59,38 @@ func TestTheSetOfRequestsDoesNotDependOnThePods(t *testing.T) {
 	}
 }
 
+// A preload is no heavier than its load, except for members that exist for the run alone.
+func TestThePreloadOfOneClient(t *testing.T) {
+	for ephemeral, want := range map[bool]int{false: 1, true: writersPerConnection} {
+		p := planOf(func(p *plan.Plan) { p.Load.Pods, p.Load.Clients, p.Load.Connections, p.Ephemeral = 1, 1, 1, ephemeral })
+		var mutex sync.Mutex
+		inFlight, most, enough := 0, 0, make(chan struct{})
+		run(t, p, &fakeDriver{answer: func(ctx context.Context, req *Request, _ *Response) {
+			if !req.Preload {
+				return
+			}
+			mutex.Lock()
+			inFlight++
+			if inFlight > most {
+				if most = inFlight; most == want {
+					close(enough)
+				}
+			}
+			mutex.Unlock()
+			select {
+			case <-enough:
+			case <-ctx.Done():
+			}
+			mutex.Lock()
+			inFlight--
+			mutex.Unlock()
+		}})
+		if most != want {
+			t.Errorf("ephemeral %v: %d puts of the preload at a time, wanted %d", ephemeral, most, want)
+		}
+	}
+}
+
 func TestThePodsPreloadEachKeyOnce(t *testing.T) {
 	for _, pods := range []int{1, 3} {
 		p := planOf(func(p *plan.Plan) { p.Load.Pods = int32(pods) })
