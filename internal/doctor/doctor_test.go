@@ -172,7 +172,7 @@ func TestMembersThatNoAddressLeadsTo(t *testing.T) {
 // What stops etcd comes before its causes, and a cause before what follows from it.
 func TestTheMostImportantIsFirst(t *testing.T) {
 	c := Cluster{Length: 30 * time.Second, Members: []Member{well(0), well(1), well(2)}}
-	c.Members[0].Recent.Figures[results.FigureLeaderChanges] = 4
+	c.Members[0].Recent.Figures[results.FigureLeaderChanges], c.Members[1].Recent.Figures[results.FigureLeaderChanges] = 4, 4
 	timed(c.Members[0].Recent, results.TimerWALFsync, 100, 0.064, 0.128)
 	c.Members[0].Throttling = &Periods{All: 300, Throttled: 300}
 	c.Members[2].Problem = "refused"

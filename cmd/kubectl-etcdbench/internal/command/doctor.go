@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -43,8 +44,12 @@ type doctorFlags struct {
 	target cleanFlags
 	port   uint16
 	length time.Duration
-	output string
+	// outputs are those of --output.
+	outputs []string
 }
+
+// diagnosisForms are the forms of a diagnosis.
+var diagnosisForms = []form{{name: outputTable}, {name: outputJSON}}
 
 func (t *tool) doctorCommand() *cobra.Command {
 	f := &doctorFlags{}
@@ -66,7 +71,7 @@ func (t *tool) doctorCommand() *cobra.Command {
 	flags.Uint16Var(&f.port, "port", 2379, "the port of the pods behind service/NAME or pod/NAME")
 	t.kube.addTo(flags)
 	flags.DurationVar(&f.length, "window", 30*time.Second, "time between the two looks, 1s to 10m")
-	flags.StringVarP(&f.output, "output", "o", outputTable, "table or json")
+	flags.StringArrayVarP(&f.outputs, "output", "o", nil, "write the result as `FORM[=FILE]`, repeatable; FORM is "+namesText(diagnosisForms)+" (default table)")
 	return cmd
 }
 
@@ -79,11 +84,12 @@ func (t *tool) doctor(f *doctorFlags, objects []string) error {
 		return fmt.Errorf("wanted --endpoints or %s, found both", objects[0])
 	case f.length < time.Second || f.length > 10*time.Minute:
 		return fmt.Errorf("--window: wanted 1s to 10m, found %s", f.length)
-	case !slices.Contains([]string{outputTable, outputJSON}, f.output):
-		return fmt.Errorf("--output: wanted table or json, found %q", f.output)
+	}
+	outputs, err := parseDestinations(f.outputs, diagnosisForms)
+	if err == nil {
+		err = t.completeAccess(&f.target.target)
 	}
 	throttling := etcd.OwnThrottling
-	err := t.completeAccess(&f.target.target)
 	if err == nil {
 		err = t.locate(&f.target.target, len(objects) == 0)
 	}
@@ -100,8 +106,14 @@ func (t *tool) doctor(f *doctorFlags, objects []string) error {
 	if err != nil {
 		return err
 	}
+	if err := outputs.open(t.Out, following{}); err != nil {
+		return err
+	}
 	fmt.Fprintf(t.Err, "Looking at %s for %s.\n", text.Plural(len(target.Endpoints), "member"), text.Duration(f.length))
 	cluster, err := etcd.Checkup(ctx, target, f.length, throttling)
+	if ctx.Err() != nil || err != nil {
+		outputs.discard()
+	}
 	switch {
 	case ctx.Err() != nil:
 		return &exitError{exitUnknown, errors.New("interrupted: nothing was found yet")}
@@ -112,11 +124,13 @@ func (t *tool) doctor(f *doctorFlags, objects []string) error {
 		cluster.Members[i].Problem = f.target.adviceOf().Text(cluster.Members[i].Problem)
 	}
 	diagnosis := doctor.Diagnose(cluster)
-	if f.output == outputJSON {
-		err = writeDiagnosis(t, cluster, diagnosis)
-	} else {
-		_, err = fmt.Fprint(t.Out, render.Diagnosis(cluster, diagnosis))
-	}
+	err = outputs.write(t.Out, func(f form, out io.Writer) error {
+		if f.name == outputJSON {
+			return writeDiagnosis(out, cluster, diagnosis)
+		}
+		_, err := fmt.Fprint(out, render.Diagnosis(cluster, diagnosis))
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("writing the result: %w", err)
 	}
@@ -162,7 +176,7 @@ func rpcsOf(m doctor.Member) (all []rpc) {
 // diagnosisVersion is the version of the JSON.
 const diagnosisVersion = 1
 
-func writeDiagnosis(t *tool, c doctor.Cluster, d doctor.Diagnosis) error {
+func writeDiagnosis(out io.Writer, c doctor.Cluster, d doctor.Diagnosis) error {
 	type member struct {
 		Name          string                   `json:"name"`
 		Endpoint      string                   `json:"endpoint"`
@@ -182,7 +196,7 @@ func writeDiagnosis(t *tool, c doctor.Cluster, d doctor.Diagnosis) error {
 		MeanSentBytes     float64         `json:"meanSentBytes,omitempty"`
 		Throttling        *doctor.Periods `json:"throttling,omitempty"`
 	}
-	out := struct {
+	document := struct {
 		Version       int      `json:"version"`
 		WindowSeconds float64  `json:"windowSeconds"`
 		Members       []member `json:"members"`
@@ -196,11 +210,11 @@ func writeDiagnosis(t *tool, c doctor.Cluster, d doctor.Diagnosis) error {
 	}
 	for _, m := range c.Members {
 		received, sent := m.MeanBytes()
-		out.Members = append(out.Members, member{m.Name, m.Endpoint, m.Problem, m.Unread, m.Version, m.IsLeader,
+		document.Members = append(document.Members, member{m.Name, m.Endpoint, m.Problem, m.Unread, m.Version, m.IsLeader,
 			m.Uptime.Seconds(), m.Ping.Seconds(), m.Gauges, figures(m.Recent), figures(m.Started), rpcsOf(m), received, sent, m.Throttling})
 	}
-	encoder := json.NewEncoder(t.Out)
+	encoder := json.NewEncoder(out)
 	encoder.SetIndent("", "  ")
 	encoder.SetEscapeHTML(false)
-	return encoder.Encode(out)
+	return encoder.Encode(document)
 }

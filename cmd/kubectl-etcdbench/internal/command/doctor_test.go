@@ -27,6 +27,7 @@ func TestDoctorRefuses(t *testing.T) {
 		"service/outside":               "service/outside selects no pods",
 		"service/empty":                 "service/empty in namespace " + ns,
 		"pod/a --endpoints 127.0.0.1:1": "--endpoints or pod/a",
+		"pod/a -o json -o table":        "at most one form",
 	} {
 		got := call("", append([]string{"doctor", "-n", ns, "--window", "1s"}, strings.Fields(arguments)...)...)
 		got.wantStatus(t, exitFailed)
