@@ -219,7 +219,11 @@ func slow(t results.Timer, limit time.Duration, what string, advice func(one boo
 				undecided = append(undecided, Undecided{Member: m.Name, Why: fmt.Sprintf("p99 is %s %s, and the last %d kept the limit", bucket(timing), window, few.Count), Needs: fmt.Sprintf("%d observations: a longer window", observations)})
 			case timing.P99Above >= limit || timing.Mean >= limit:
 				names = append(names, m.Name)
-				numbers = append(numbers, fmt.Sprintf("%s: p99 %s, mean %s, %s times %s", m.Name, bucket(timing), text.Duration(timing.Mean), text.Grouped(timing.Count), window))
+				number := fmt.Sprintf("%s: p99 %s, mean %s, %s times %s", m.Name, bucket(timing), text.Duration(timing.Mean), text.Grouped(timing.Count), window)
+				if t == results.TimerPeerRoundTrip && m.Slowest.Name != "" {
+					number += fmt.Sprintf(", the slowest to %s with a mean of %s", m.Slowest.Name, text.Duration(m.Slowest.RoundTrip))
+				}
+				numbers = append(numbers, number)
 			case timing.P99AtMost == 0 || timing.P99AtMost > limit:
 				undecided = append(undecided, Undecided{Member: m.Name, Why: fmt.Sprintf("p99 is %s, and the limit lies within", bucket(timing)), Needs: "a histogram with a bound at " + text.Duration(limit) + ", for example of kubectl etcdbench bench"})
 			case isSlow:

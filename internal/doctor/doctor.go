@@ -44,11 +44,19 @@ type Member struct {
 	Started, Recent *results.MemberWindow
 	// Methods are the RPCs of the recent window, the busiest first.
 	Methods []Method
+	// Slowest is the peer with the longest round trips; without a name if none is known.
+	Slowest Peer
 	// Throttling is that of the recent window; nil if it is not known, and ThrottlingUnread says why.
 	Throttling       *Periods
 	ThrottlingUnread *Missing
 	// Gauges are the newest values.
 	Gauges map[Gauge]float64
+}
+
+// Peer is another member, and how long a round trip to it takes on average.
+type Peer struct {
+	Name      string
+	RoundTrip time.Duration
 }
 
 // Alarm is an alarm of etcd. Member is the name of the member that it is about; empty if it is about none in particular.

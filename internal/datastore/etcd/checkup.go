@@ -50,6 +50,7 @@ type checkup struct {
 	*Driver
 	at         []members.Sample
 	methods    []methods
+	peers      []peers
 	groups     []doctor.Groups
 	ids        []uint64
 	clusters   []uint64
@@ -71,7 +72,7 @@ func Checkup(ctx context.Context, t plan.Target, length time.Duration, throttlin
 func newCheckup(p plan.Plan, throttling Throttling) *checkup {
 	n := len(p.Target.Endpoints)
 	return &checkup{
-		Driver: New(p, 0), at: make([]members.Sample, n), methods: make([]methods, n), groups: make([]doctor.Groups, n),
+		Driver: New(p, 0), at: make([]members.Sample, n), methods: make([]methods, n), peers: make([]peers, n), groups: make([]doctor.Groups, n),
 		ids: make([]uint64, n), clusters: make([]uint64, n), throttling: throttling,
 	}
 }
@@ -242,7 +243,7 @@ func (c *checkup) sample(ctx context.Context, i int, m *doctor.Member) expositio
 	if m.Unread = problemOf(page, member{id: cmp.Or(c.ids[i], onlyID(page)), endpoint: m.Endpoint}, c.members()); m.Unread != "" {
 		return nil
 	}
-	c.at[i], c.methods[i] = metricsOfDoctor.Sample(page, at), methodsIn(text, at)
+	c.at[i], c.methods[i], c.peers[i] = metricsOfDoctor.Sample(page, at), methodsIn(text, at), peersIn(text, at)
 	return page
 }
 
@@ -264,10 +265,11 @@ func (c *checkup) second(ctx context.Context, i int, m *doctor.Member) {
 		m.Gauges[doctor.DatabaseBytes], m.Gauges[doctor.InUseBytes] = float64(s.DbSize), float64(s.DbSizeInUse)
 	}
 	if m.Unread == "" {
-		before, methods := c.at[i], c.methods[i]
+		before, methods, peers := c.at[i], c.methods[i], c.peers[i]
 		c.measure(before, c.sample(ctx, i, m), i, m)
 		if m.Recent != nil && m.Recent.Unknown == "" {
-			m.Methods = c.methods[i].since(methods)
+			m.Methods, m.Slowest = c.methods[i].since(methods), c.peers[i].slowest(peers)
+			m.Slowest.Name = c.nameOf(m.Slowest.Name)
 		}
 	}
 	// A member reports a quota since etcd 3.6.

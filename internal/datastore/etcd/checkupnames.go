@@ -65,6 +65,15 @@ func (c *checkup) name(listed *etcdserverpb.Member, found *doctor.Cluster) {
 	}
 }
 
+// nameOf is the name of the member with an ID in hexadecimal digits; the ID if the name is not known.
+func (c *checkup) nameOf(id string) string {
+	n, err := strconv.ParseUint(id, 16, 64)
+	if err != nil {
+		return id
+	}
+	return cmp.Or(c.names[n], id)
+}
+
 // memberAlarm is an alarm in the errors of a status.
 var memberAlarm = regexp.MustCompile(`(?:memberID:\s*(\d+)\s+)?alarm:\s*([A-Z]+)`)
 

@@ -15,7 +15,8 @@ const (
 	metricHasLeader = "etcd_server_has_leader"
 	metricMaxFiles  = "process_max_fds"
 	// etcd serves this with --metrics=extensive.
-	metricHandling = "grpc_server_handling_seconds"
+	metricHandling  = "grpc_server_handling_seconds"
+	metricRoundTrip = "etcd_network_peer_round_trip_time_seconds"
 	// metricCompaction is the only wanted metric in milliseconds.
 	metricCompaction = "etcd_debugging_mvcc_db_compaction_total_duration_milliseconds"
 )
@@ -45,7 +46,7 @@ func table() exposition.Table {
 		Timers: map[string]exposition.Timer{
 			"etcd_disk_wal_fsync_duration_seconds":      {Is: results.TimerWALFsync},
 			"etcd_disk_backend_commit_duration_seconds": {Is: results.TimerBackendCommit},
-			"etcd_network_peer_round_trip_time_seconds": {Is: results.TimerPeerRoundTrip},
+			metricRoundTrip:                             {Is: results.TimerPeerRoundTrip},
 			"etcd_server_apply_duration_seconds":        {Is: results.TimerApply},
 			metricHandling:                              {Is: results.TimerHandling, Counts: isWrite},
 			"etcd_disk_backend_defrag_duration_seconds": {Is: results.TimerDefragment},

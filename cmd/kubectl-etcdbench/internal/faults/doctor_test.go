@@ -31,9 +31,10 @@ type illness struct {
 	window time.Duration
 	// user logs in as root.
 	user bool
-	// kind and members are those of the first finding; empty for none.
+	// kind and members are those of the first finding; empty for none. Its message also says this.
 	kind    string
 	members []string
+	says    string
 }
 
 // illnesses show on a busy machine, too.
@@ -52,7 +53,7 @@ var slowIllnesses = map[string]illness{
 	"slow commit": {fault: fault{commit: 60 * time.Millisecond}, window: 8 * time.Second, kind: "SlowCommit", members: []string{name(0)}},
 	// Without a quorum no login ends, and the metrics say why.
 	"a majority that was stopped, with users": {fault: fault{members: 3}, inflict: stopTwoOfUsers, user: true, kind: "NoLeader"},
-	"delayed peers": {fault: fault{members: 3, peers: 150 * time.Millisecond}, kind: "SlowPeer", members: []string{name(0), name(1), name(2)}},
+	"delayed peers": {fault: fault{members: 3, peers: 150 * time.Millisecond}, kind: "SlowPeer", members: []string{name(0), name(1), name(2)}, says: "the slowest to " + name(0)},
 	// Filling it commits slowly, long enough before the look.
 	"a fragmented database": {window: 8 * time.Second, inflict: fragment, kind: "Fragmented", members: []string{name(0)}},
 	"no compaction":         {inflict: rewrite, kind: "CompactionMissing", members: []string{name(0)}},
@@ -136,8 +137,8 @@ func examineAll(t *testing.T, all map[string]illness, begin func(*testing.T)) {
 				got = found[0]
 			}
 			slices.Sort(got.Members)
-			if got.Kind != ill.kind || !slices.Equal(got.Members, ill.members) {
-				t.Errorf("wanted %s at %v first, found %+v", ill.kind, ill.members, found)
+			if got.Kind != ill.kind || !slices.Equal(got.Members, ill.members) || !strings.Contains(got.Message, ill.says) {
+				t.Errorf("wanted %s at %v first (%s), found %+v", ill.kind, ill.members, ill.says, found)
 			}
 		})
 	}

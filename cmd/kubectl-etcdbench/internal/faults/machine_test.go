@@ -59,13 +59,15 @@ const (
 	// quietShare is the greatest share of its processors that a quiet machine uses; looksFor is how long one look takes.
 	quietShare = 0.15
 	looksFor   = 3 * time.Second
-	// waitsForQuiet is how long the tests named TestAlone… wait for a quiet machine.
+	// waitsForQuiet is how long the tests named TestAlone… wait for a quiet machine before they begin, and waitsAgain before they
+	// repeat an attempt.
 	waitsForQuiet = 5 * time.Minute
+	waitsAgain    = time.Minute
 )
 
-// awaitQuiet waits for a quiet machine. It returns the share of the processors that was in use when it gave up, or 0.
-func awaitQuiet() (used float64, err error) {
-	for until := time.Now().Add(waitsForQuiet); ; {
+// awaitQuiet waits for a quiet machine, at most this long. It returns the share of the processors that was in use when it gave up, or 0.
+func awaitQuiet(atMost time.Duration) (used float64, err error) {
+	for until := time.Now().Add(atMost); ; {
 		begun, err := readMachine()
 		if err != nil {
 			return 0, err
@@ -88,7 +90,7 @@ func awaitQuiet() (used float64, err error) {
 
 // runOnQuietMachine runs the tests, and says so if they fail on a machine that does other work.
 func runOnQuietMachine(m *testing.M) int {
-	used, err := awaitQuiet()
+	used, err := awaitQuiet(waitsForQuiet)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
