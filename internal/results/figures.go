@@ -76,7 +76,7 @@ const (
 	TimerWALFsync Timer = "wal_fsync"
 	// TimerBackendCommit is a commit of the database to disk, off the path of a write.
 	TimerBackendCommit Timer = "backend_commit"
-	// TimerPeerRoundTrip is a moving average that a member observes every 30 s.
+	// TimerPeerRoundTrip is a moving average that a member observes twice for each peer every 30 s.
 	TimerPeerRoundTrip Timer = "peer_round_trip"
 	// TimerApply is applying an agreed request to the store.
 	TimerApply Timer = "apply"

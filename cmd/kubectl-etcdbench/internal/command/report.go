@@ -40,7 +40,7 @@ func (t *tool) reportCommand() *cobra.Command {
 		Use:   "report NAME|FILE...",
 		Short: "Write a report of a run, a suite or a schedule",
 		Long: `Writes what a run, a suite or a schedule has found, for people to read and to send around:
-as an HTML page (one file, without scripts, that loads nothing), Markdown for a pull
+as an HTML page (one file that loads nothing), Markdown for a pull
 request, CSV, JSON, or JUnit for a pipeline.
 
 NAME is that of a run, or suite/NAME or schedule/NAME. Any other word with a dot or a slash

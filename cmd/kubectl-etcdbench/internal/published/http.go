@@ -33,7 +33,7 @@ var httpRows = []httpRow{
 func httpTable(m measured) table {
 	t := table{
 		id: "http", title: "etcd 2.2: one key over HTTP",
-		theirs: "[etcd 2.2.0-rc](https://etcd.io/docs/v3.4/benchmarks/etcd-2-2-0-rc-benchmarks/) on three machines of 2 processors, loaded by `boom` from another one. Its reads of all members added up runs at one member after the other.",
+		theirs: "[etcd 2.2.0-rc](https://etcd.io/docs/v3.4/benchmarks/etcd-2-2-0-rc-benchmarks/) on three machines of 2 processors, loaded by `boom` from another one. Its reads of `all` are the sum of runs at each member alone.",
 		differs: "Ours: etcd 3.4 for both APIs; all members at once; the same key in all requests. In brackets: v3 against v2 on this machine. " +
 			"The v2 API keeps its keys in memory, and v3 in a database.",
 		header: []string{"operation", "bytes", "clients", "target", "QPS", "p90", "v2 QPS", "v2 p90", "v3 QPS", "v3 p90"},
