@@ -9,6 +9,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/kinetest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/ownership/ownershiptest"
 )
 
 // What a killed run left in kine is found and removed, but for keys that no run writes. A run that lives changes its keys.
@@ -21,7 +22,7 @@ func TestKineLeftoversAreListedAndRemoved(t *testing.T) {
 	if err := k.Claim(withTimeout(t)); err != nil {
 		t.Fatal(err)
 	}
-	wantKineHolder(t, "taking the lock", load.Held, k.Lock)
+	ownershiptest.WantHolder(t, "taking the lock", load.Held, k.Lock)
 	for _, key := range objectsOf(p, 1_200) {
 		create(t, c, key, "x")
 	}

@@ -1,6 +1,3 @@
-// Package ownershiptest has the cases of ownership that every real store passes.
-//
-// It imports ownership and no store.
 package ownershiptest
 
 import (
