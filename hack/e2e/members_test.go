@@ -58,18 +58,18 @@ func checkMembers(t *testing.T) {
 	t.Run("group", func(t *testing.T) {
 		for name, check := range map[string]func(*testing.T, string){
 			"volumes": checkMembersOnVolumes, "trouble": checkMembersInTrouble, "losses": checkMembersLost,
-			"restart": checkMembersRestart, "deletion": checkMembersDeletion, "queue": checkMembersQueue, "suite": checkMembersOfSuite, "disks": checkDisks,
+			"restart": checkMembersRestart, "deletion": checkMembersDeletion, "suite": checkMembersOfSuite, "disks": checkDisks,
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				places <- struct{}{}
 				defer func() { <-places }()
-				ns := namespace(t, "members-"+name)
-				check(t, ns)
-				requireNoMembers(t, ns)
+				checkMembersIn(t, "members-"+name, check)
 			})
 		}
 	})
+	// Runs of the group that wait for none would be in front of those that wait.
+	t.Run("queue", func(t *testing.T) { checkMembersIn(t, "members-queue", checkMembersQueue) })
 	eventually(t, goneWithin, "all volumes to be gone", func(ctx context.Context) error {
 		var volumes corev1.PersistentVolumeList
 		if err := suite.client.List(ctx, &volumes); err != nil || len(volumes.Items) > 0 {
@@ -77,6 +77,14 @@ func checkMembers(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// checkMembersIn checks in a namespace of its own.
+func checkMembersIn(t *testing.T, name string, check func(*testing.T, string)) {
+	t.Helper()
+	ns := namespace(t, name)
+	check(t, ns)
+	requireNoMembers(t, ns)
 }
 
 // requireNoMembers requires that no pod, Service or claim of members is left in a namespace.
@@ -242,7 +250,6 @@ func checkMembersQueue(t *testing.T, ns string) {
 	awaitStage(t, first, v1alpha1.StageStarting)
 	second := create(t, newOwn(ns, "second", 200, queued))
 	eventually(t, time.Minute, "the second run to wait", func(ctx context.Context) error {
-		// Runs of suites in other namespaces may be in front, too.
 		found, err := get(ctx, second)
 		if err != nil || found.Status.Queue == nil || found.Status.Queue.WaitsFor != v1alpha1.QueueAddresses {
 			return fmt.Errorf("found %+v (%w)", found.Status.Queue, err)
