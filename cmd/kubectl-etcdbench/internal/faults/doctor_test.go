@@ -53,7 +53,7 @@ var slowIllnesses = map[string]illness{
 	"slow commit": {fault: fault{commit: 60 * time.Millisecond}, window: 8 * time.Second, kind: "SlowCommit", members: []string{name(0)}},
 	// Without a quorum no login ends, and the metrics say why.
 	"a majority that was stopped, with users": {fault: fault{members: 3}, inflict: stopTwoOfUsers, user: true, kind: "NoLeader"},
-	"delayed peers": {fault: fault{members: 3, peers: 150 * time.Millisecond}, kind: "SlowPeer", members: []string{name(0), name(1), name(2)}, says: "the slowest to " + name(0)},
+	"delayed peers": {fault: fault{members: 3, peers: 150 * time.Millisecond}, kind: "SlowPeer", members: []string{name(0), name(1), name(2)}, says: "the slowest to member-"},
 	// Filling it commits slowly, long enough before the look.
 	"a fragmented database": {window: 8 * time.Second, inflict: fragment, kind: "Fragmented", members: []string{name(0)}},
 	"no compaction":         {inflict: rewrite, kind: "CompactionMissing", members: []string{name(0)}},
