@@ -32,7 +32,6 @@ func TestOneRunHoldsTheLock(t *testing.T) {
 	other := driverOf(t, planFor([]string{server.Endpoint()}, func(p *plan.Plan) { p.RunUID = otherUID }), 0)
 	ownershiptest.OneHolder(t, ownershiptest.Lockers{
 		First: driverOf(t, own, 0), Beside: driverOf(t, own, 1), Other: other, UID: own.RunUID,
-		Left: func(*testing.T) []string { return nil },
 	})
 }
 

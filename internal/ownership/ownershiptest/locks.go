@@ -16,7 +16,7 @@ import (
 type Lockers struct {
 	First, Beside, Other load.Locker
 	UID                  string
-	// Left returns the keys of the lock.
+	// Left returns the keys of the lock; nil if a client cannot list them.
 	Left func(t *testing.T) []string
 }
 
@@ -84,6 +84,10 @@ func atOnce(t *testing.T, l Lockers) {
 	}
 	Unlock(t, l.First)
 	Unlock(t, l.Other)
+	WantHolder(t, "a freed lock", load.Free, l.Other.Look)
+	if l.Left == nil {
+		return
+	}
 	if left := l.Left(t); len(left) > 0 {
 		t.Fatalf("the lock stays: %q", left)
 	}
